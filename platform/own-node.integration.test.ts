@@ -58,8 +58,25 @@ describe('a program that an older Node starts', () => {
     const { err, code } = await start(old())
     expect([code, await calls()]).toEqual([1, 1])
     expect(err).toMatch(
-      /^remora: CONFIG_006 .* is Node 20\.1\.0: the package's own Node 24 is not installed: run "npm ci" .*\.\n$/,
+      /^remora: CONFIG_006 .* is Node 20\.1\.0: start it on Node 24, or give it one: "npm ci" .*\.\n$/,
     )
+  })
+
+  it('gets one with npm into the cache of its user when it has none, once', async () => {
+    const npm = `#!/bin/sh
+mkdir -p node_modules/.bin && echo called >> ${join(dir, 'calls')}
+printf '#!/bin/sh\\nexec ${process.execPath} "$@"\\n' > node_modules/.bin/node && chmod +x node_modules/.bin/node\n`
+    await writeFile(join(dir, 'npm'), npm, { mode: 0o755 })
+    const env = { PATH: `${dir}:/usr/bin:/bin`, XDG_CACHE_HOME: join(dir, 'cache') }
+    const first = await start(old(), env)
+    expect(first.err).toMatch(/^remora: Node 20\.1\.0 is too old: getting node@24\.\d+\.\d+ with npm, once, into .*\n$/)
+    expect([first.code, await start(old(), env), await calls()]).toMatchObject([0, { code: 0, err: '' }, 1])
+    expect(await readdir(join(dir, 'cache/remora'))).toContainEqual(expect.stringMatching(/^node@24\.\d+\.\d+$/))
+    const none = await start(old(), { PATH: '/nowhere', XDG_CACHE_HOME: join(dir, 'other') })
+    expect([none.code, none.err]).toEqual([
+      1,
+      expect.stringMatching(/CONFIG_006 Node 20\.1\.0 is too old: start it on/),
+    ])
   })
 })
 

@@ -1,14 +1,14 @@
-// Plain JavaScript, because an older Node may start it: it then runs the same file again on the Node 24 that comes with
-// the package. Signals go through, and the inner process ends with this one (its IPC channel closes).
-import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync } from 'node:fs'
+// Plain JavaScript, because an older Node may start it: it then runs the same file again on a Node 24 of its own, which a clone
+// has and which the npm package gets once. Signals go through, and the inner process ends with this one (its IPC channel closes).
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import * as nodeModule from 'node:module'
 import { constants } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
 import { becomeLean, leanMemory } from './lean-memory.mjs'
 
 const leastMajor = 24
-const advice = `the package's own Node ${leastMajor} is not installed: run "npm ci" in a clone, or install again with install scripts (of the package "node").`
+const advice = `start it on Node ${leastMajor}, or give it one: "npm ci" in a clone, else "npm install node@${leastMajor}" beside it.`
 /** Marks the environment of a process that was started by one that took it for a Node that is new enough. */
 const mark = 'STARTED_ON_OWN_NODE'
 
@@ -38,8 +38,7 @@ export function runsOnOwnNode(self, flags = []) {
  * @param {Record<string, string | undefined>} env
  */
 function keepCompiledCode(env) {
-  const caches = [env['XDG_CACHE_HOME'] ?? '', join(env['HOME'] ?? '', '.cache')]
-  const cache = caches.find((folder) => isAbsolute(folder))
+  const cache = cacheOf(env)
   const kept = cache && isFolder(cache) ? join(cache, 'remora', 'node-compile-cache') : undefined
   const isKept = kept !== undefined && isFolder(dirname(kept)) && isFolder(kept)
   // Else there is no such folder, such as in a container without a home that may be written.
@@ -48,6 +47,14 @@ function keepCompiledCode(env) {
   // For the programs that this one starts. In the folder is one for each version of Node and set of its flags.
   const own = nodeModule.getCompileCacheDir?.()
   if (own !== undefined) env['NODE_COMPILE_CACHE'] = dirname(own)
+}
+
+/**
+ * @param {Record<string, string | undefined>} env
+ * @returns {string | undefined}
+ */
+function cacheOf(env) {
+  return [env['XDG_CACHE_HOME'] ?? '', join(env['HOME'] ?? '', '.cache')].find((folder) => isAbsolute(folder))
 }
 
 /**
@@ -66,16 +73,59 @@ function isFolder(folder) {
 }
 
 /**
- * Returns the `node` of the nearest `node_modules/.bin` above `folder`; ends the process when there is none.
+ * Returns the `node` of the nearest `node_modules/.bin` above `folder`, else the one in the user's cache, which npm puts there the
+ * first time; ends the process when there is none.
  *
  * @param {string} folder
  * @returns {string}
  */
 function ownNode(folder) {
-  const path = join(folder, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node')
+  const path = nodeIn(folder)
   if (existsSync(path)) return path
   if (dirname(folder) !== folder) return ownNode(dirname(folder))
-  return endWith(`Node ${process.versions.node} is too old: ${advice}`)
+  return obtainedNode() ?? endWith(`Node ${process.versions.node} is too old: ${advice}`)
+}
+
+/**
+ * @param {string} folder
+ * @returns {string}
+ */
+function nodeIn(folder) {
+  return join(folder, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node')
+}
+
+/**
+ * Two that get it at once each make a folder of their own, and the first to rename its own wins.
+ *
+ * @returns {string | undefined}
+ */
+function obtainedNode() {
+  const cache = cacheOf(process.env)
+  if (cache === undefined) return undefined
+  const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+  const wanted = `node@${manifest.devDependencies.node}`
+  const folder = join(cache, 'remora', wanted)
+  if (existsSync(nodeIn(folder))) return nodeIn(folder)
+  process.stderr.write(
+    `remora: Node ${process.versions.node} is too old: getting ${wanted} with npm, once, into ${folder}\n`,
+  )
+  try {
+    mkdirSync(dirname(folder), { recursive: true })
+    const fresh = mkdtempSync(`${folder}-`)
+    // Newer npm runs only the install scripts that are allowed by name: that of `node` brings the program.
+    writeFileSync(join(fresh, 'package.json'), '{ "private": true, "allowScripts": { "node": true } }')
+    const shell = process.platform === 'win32' // npm is a script there
+    spawnSync('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', wanted], {
+      cwd: fresh,
+      shell,
+      stdio: ['ignore', 'ignore', 2],
+    })
+    if (existsSync(nodeIn(fresh)) && !existsSync(folder)) renameSync(fresh, folder)
+    rmSync(fresh, { recursive: true, force: true })
+  } catch {
+    // Such as in a home that cannot be written.
+  }
+  return existsSync(nodeIn(folder)) ? nodeIn(folder) : undefined
 }
 
 /**

@@ -48,8 +48,7 @@ for (const path of runtimePackages) {
   const files = globSync('**', { cwd: join(root, path), withFileTypes: true, exclude: ['node_modules'] })
   for (const entry of files) {
     const file = join(entry.parentPath, entry.name).slice(root.length)
-    // The Node binary is elsewhere in the image, for its shell and its health check as well.
-    if (!entry.isFile() || unread.test(file) || file === 'node_modules/node/bin/node') continue
+    if (!entry.isFile() || unread.test(file)) continue
     mkdirSync(dirname(join(out, file)), { recursive: true })
     copyFileSync(join(root, file), join(out, file))
   }
