@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import type { Readable, Writable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { z } from 'zod'
 import { parseJson } from '#domain/json.ts'
 import { killGroup } from '#platform/run-program.ts'
@@ -69,7 +69,10 @@ export function startLanguageServer(starting: Starting, events: ProcessEvents): 
     events.onExit(`${reason} ${lastWords}`.trim())
   }
   const send = (message: object) => {
-    if (!exited) writeMessage(child.stdin, JSON.stringify({ jsonrpc: '2.0', ...message }))
+    if (exited) return
+    const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...message }))
+    child.stdin.write(`Content-Length: ${body.length}\r\n\r\n`)
+    child.stdin.write(body)
   }
   child.stdin.on('error', kill)
   child.stderr.setEncoding('utf8').on('data', (text: string) => (lastWords = (lastWords + text).slice(-maxLastWords)))
@@ -97,15 +100,6 @@ export function startLanguageServer(starting: Starting, events: ProcessEvents): 
     notify: (method, params) => send({ method, params }),
     kill,
   }
-}
-
-/** Writes all messages of one tick together: each write is a call of the system, and wakes the process. */
-function writeMessage(input: Writable, message: string): void {
-  if (input.writableCorked === 0) {
-    input.cork()
-    queueMicrotask(() => input.uncork())
-  }
-  input.write(`Content-Length: ${Buffer.byteLength(message)}\r\n\r\n${message}`)
 }
 
 function spawnIn({ command, folder, maxMemoryKiB }: Starting) {
