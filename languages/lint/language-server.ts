@@ -71,11 +71,6 @@ export function startLanguageServer(starting: Starting, events: ProcessEvents): 
   const send = (message: object) => {
     if (exited) return
     const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...message }))
-    // What is sent at once is written at once: each write is a call of the system, and wakes the process.
-    if (child.stdin.writableCorked === 0) {
-      child.stdin.cork()
-      queueMicrotask(() => child.stdin.uncork())
-    }
     child.stdin.write(`Content-Length: ${body.length}\r\n\r\n`)
     child.stdin.write(body)
   }

@@ -109,8 +109,7 @@ async function answerTo(question: RuffQuestion, { top, server, ...running }: Ans
   const opened = async (path: string, text: string, method: string, params: object) => {
     const uri = pathToFileURL(join(top, path)).href
     server.notify('textDocument/didOpen', { textDocument: { uri, languageId: 'python', version: 1, text } })
-    const answer = server.request(method, { textDocument: { uri }, ...params })
-    // Ruff answers from the text as it was when it read the request.
+    const answer = await server.request(method, { textDocument: { uri }, ...params })
     server.notify('textDocument/didClose', { textDocument: { uri } })
     return answer
   }
