@@ -26,7 +26,7 @@ export type RunOrder = {
   apply: boolean
   events?: string | undefined
   /** Undefined: as many as the run needs on this machine. */
-  workers: number | undefined
+  workers?: number | undefined
   /** Lets the embedded services run a setup, whatever the settings say. */
   setsUp?: boolean
   model?: string | undefined
