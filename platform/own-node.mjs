@@ -94,6 +94,10 @@ function nodeIn(folder) {
   return join(folder, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node')
 }
 
+/** What npm finds its settings, a proxy and programs by. */
+const npmNeeds =
+  /^(?:PATH|HOME|TMPDIR|TEMP|TMP|USERPROFILE|APPDATA|LOCALAPPDATA|SystemRoot|ComSpec|PATHEXT|NODE_EXTRA_CA_CERTS|SSL_CERT_(?:FILE|DIR)|(?:https?|no)_proxy|npm_config_.*)$/i
+
 /**
  * Two that get it at once each make a folder of their own, and the first to rename its own wins.
  *
@@ -117,6 +121,7 @@ function obtainedNode() {
     const shell = process.platform === 'win32' // npm is a script there
     spawnSync('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', wanted], {
       cwd: fresh,
+      env: Object.fromEntries(Object.entries(process.env).filter(([name]) => npmNeeds.test(name))),
       shell,
       stdio: ['ignore', 'ignore', 2],
     })

@@ -2,7 +2,7 @@ import type { CodeNode, Edge, SkippedFile } from '#domain/code-node.ts'
 import { byPath } from '#domain/repo-path.ts'
 import { mapBounded } from '#store/objects/map-bounded.ts'
 import { msSince } from '#platform/clock.ts'
-import type { PythonFacts } from '#languages/python/python-facts.ts'
+import type { RepositoryFacts } from '#languages/python/repository-facts.ts'
 import { languageOf } from '#languages/syntax/grammars.ts'
 import {
   checkFilters,
@@ -41,7 +41,7 @@ export type Discovery = {
   /** These lead from one of the nodes above to another; they are there only when the packs look for references. */
   edges?: Edge[]
   /** These are of the Python files that were looked into, by path, where the packs ask for them. */
-  facts: ReadonlyMap<string, PythonFacts>
+  facts: ReadonlyMap<string, RepositoryFacts>
 }
 
 /**
@@ -76,7 +76,7 @@ export async function discoverNodes(
   }
 }
 
-function hasFacts(entry: readonly [string, PythonFacts | undefined]): entry is readonly [string, PythonFacts] {
+function hasFacts(entry: readonly [string, RepositoryFacts | undefined]): entry is readonly [string, RepositoryFacts] {
   return entry[1] !== undefined
 }
 

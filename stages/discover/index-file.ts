@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { sha256 } from '#domain/ids.ts'
 import { makeFolder } from '#platform/own-file.ts'
 import type { CodeNode } from '#domain/code-node.ts'
-import type { PythonFacts } from '#languages/python/python-facts.ts'
+import type { RepositoryFacts } from '#languages/python/repository-facts.ts'
 import { indexVersion, type QueryPack } from './query-pack.ts'
 import type { Reference } from './edges/find-references.ts'
 import { type ContentMark, markReasons } from './unwanted/unwanted-content.ts'
@@ -110,7 +110,7 @@ export type ReadFile = {
   /** Names what does not parse: the qualified names of the definitions that contain it, which are not nodes; else the first line. */
   broken: readonly string[]
   references: readonly Reference[]
-  facts?: PythonFacts | undefined
+  facts?: RepositoryFacts | undefined
   marks?: ContentMark[] | undefined
 }
 

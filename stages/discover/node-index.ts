@@ -2,7 +2,7 @@ import { basename } from 'node:path/posix'
 import { z } from 'zod'
 import { CodeNode, NodeKind } from '#domain/code-node.ts'
 import { nodeId } from '#domain/ids.ts'
-import { PythonFacts } from '#languages/python/python-facts.ts'
+import { RepositoryFacts } from '#languages/python/repository-facts.ts'
 import { Reference } from './edges/find-references.ts'
 import { ContentMark } from './unwanted/unwanted-content.ts'
 
@@ -25,7 +25,7 @@ export const NodeIndex = z.union([
     /** Names what does not parse: the qualified names of the definitions that contain it, which are not nodes; else the first line. */
     broken: z.array(z.string()),
     references: z.array(Reference).optional(),
-    facts: PythonFacts.optional(),
+    facts: RepositoryFacts.optional(),
     /** Marks for which the blob is skipped at paths where they are not allowed. */
     marks: z.array(ContentMark).optional(),
   }),

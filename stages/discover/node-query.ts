@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { Query, QueryMatch, Tree } from 'web-tree-sitter'
 import { sha256 } from '#domain/ids.ts'
 import { spacedLastCommas } from '#platform/json-with-comments.ts'
-import { type PythonFacts, pythonFactsOf } from '#languages/python/python-facts.ts'
+import { type RepositoryFacts, repositoryFactsOf } from '#languages/python/repository-facts.ts'
 import { type LoadedLanguage, loadLanguage } from '#languages/syntax/parser.ts'
 import { compileQueryFiles, type PatternRules, patternRules } from './compile-query.ts'
 import { findReferences, type FoundReference, placeReferences } from './edges/find-references.ts'
@@ -80,7 +80,7 @@ type Found = {
   definitions: Definition[]
   errorLine: number | undefined
   references?: FoundReference[]
-  facts?: PythonFacts
+  facts?: RepositoryFacts
 }
 const nothingFound: Found = { definitions: [], errorLine: undefined }
 
@@ -99,7 +99,7 @@ function findInText(text: string, { name, language, query, rules, findsReference
       definitions,
       errorLine,
       ...(findsReferences && { references: findReferences(referring, text) }),
-      ...(findsFacts && { facts: pythonFactsOf(tree, text) }),
+      ...(findsFacts && { facts: repositoryFactsOf(tree, text) }),
     }
   } finally {
     tree.delete()

@@ -57,17 +57,11 @@ export function openParsePool(options: { threads: number; fileLimitMs?: number }
       if (left.length === 0) return jobs.flatMap((job) => results.get(job) ?? [])
       for (const [at, result] of await parseSome(left)) {
         const job = left[at]
-        if (job !== undefined) results.set(job, result.kind === 'unreadable' ? await withoutFacts(job, result) : result)
+        if (job === undefined) continue
+        const again = result.kind === 'unreadable' ? withoutFacts(job) : undefined
+        results.set(job, again === undefined ? result : ((await parse([again]))[0] ?? result))
       }
     }
-  }
-
-  /** A file whose facts are what ended the thread still has its nodes. */
-  async function withoutFacts(job: ParseJob, unreadable: ParseResult): Promise<ParseResult> {
-    if (job.pack?.facts === undefined) return unreadable
-    const { facts: _, ...pack } = job.pack
-    const [result = unreadable] = await parse([{ ...job, pack }])
-    return result
   }
 
   async function parseSome(jobs: readonly ParseJob[]): Promise<Iterable<[number, ParseResult]>> {
@@ -87,6 +81,13 @@ export function openParsePool(options: { threads: number; fileLimitMs?: number }
 
   /** `close` ends the threads; batches that are running or waiting fail. Safe to call twice. */
   return { threads: pool.threads, parse, close: pool.close }
+}
+
+/** A file whose facts are what ended the thread still has its nodes. */
+function withoutFacts(job: ParseJob): ParseJob | undefined {
+  if (job.pack?.facts === undefined) return undefined
+  const { facts: _, ...pack } = job.pack
+  return { ...job, pack }
 }
 
 function unparsable(why: string, cause?: AppError): AppError {

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AppError } from '#domain/error.ts'
 import { sha256 } from '#domain/ids.ts'
-import { pythonFactsVersion } from '#languages/python/python-facts.ts'
+import { repositoryFactsVersion } from '#languages/python/repository-facts.ts'
 import { grammarFile, grammarVersion, parserVersion } from '#languages/syntax/grammars.ts'
 import { loadLanguage } from '#languages/syntax/parser.ts'
 import { compileQueryFile, kindsOf, type QueryFile } from './compile-query.ts'
@@ -74,7 +74,7 @@ async function loadPack(
   const referring = references === true ? await readReferenceFile(folder) : undefined
   const hash = packHash(language, grammarHash, files)
   const hasFacts = facts === true && language === 'python'
-  const version = sha256(JSON.stringify([pythonFactsVersion, grammarHash, parserVersion()]))
+  const version = sha256(JSON.stringify([repositoryFactsVersion, grammarHash, parserVersion()]))
   const made = { language, name: pack, folder, files, kinds, hash, ...(hasFacts && { facts: version }) }
   return referring === undefined ? made : { ...made, references: hashReferenceFile(referring, grammarHash) }
 }

@@ -1,6 +1,6 @@
 import type { FileDocFacts, NodeBytes } from '#languages/comments/doc-facts.ts'
 import type { ModuleUses } from '#languages/python/module-uses.ts'
-import type { PythonFacts } from '#languages/python/python-facts.ts'
+import type { RepositoryFacts } from '#languages/python/repository-facts.ts'
 import type { ModuleTypes } from '#languages/python/module-types.ts'
 import { openThreadPool } from '#platform/thread-pool.ts'
 import type { Diagnostic } from '#languages/lint/lint-report.ts'
@@ -49,7 +49,7 @@ export type LintFault = {
   offers?: readonly string[]
 }
 
-export type PythonAnswer = { faults: LintFault[]; facts?: PythonFacts; types?: ModuleTypes }
+export type PythonAnswer = { faults: LintFault[]; facts?: RepositoryFacts; types?: ModuleTypes }
 
 export type SurveyReport = PythonAnswer | { uses: ModuleUses } | FileDocFacts | { placedFaults: LintFault[] }
 

@@ -2,17 +2,17 @@ import { isUtf8 } from 'node:buffer'
 import { hasCode } from '#domain/error.ts'
 import type { LintRules } from '#domain/path-rules.ts'
 import type { Diagnostic } from '#languages/lint/lint-report.ts'
+import type { Linter } from '#languages/lint/linter.ts'
 import type { RepositoryLint } from '#languages/lint/repository-lint.ts'
 import { docstringsAt, type FileDocstringFacts } from '#languages/python/docstring-facts.ts'
 import type { ModuleTypes } from '#languages/python/module-types.ts'
 import type { ModuleUses } from '#languages/python/module-uses.ts'
 import { ownModulesIn } from '#languages/python/own-modules.ts'
 import { isStub } from '#languages/python/python-file.ts'
-import type { PythonFacts } from '#languages/python/python-facts.ts'
+import type { RepositoryFacts } from '#languages/python/repository-facts.ts'
 import type { SourceFile } from '#stages/discover/choose-files.ts'
-import type { LintFault } from './survey-pool.ts'
+import type { LintFault, SurveyPool } from './survey-pool.ts'
 import { maxFileBytes, tooLarge } from './survey-other-languages.ts'
-import type { SurveyDeps, SurveyInput } from './survey-repository.ts'
 
 export type SurveyedFile = {
   faults: readonly LintFault[]
@@ -21,12 +21,24 @@ export type SurveyedFile = {
   types: ModuleTypes | undefined
 }
 
+export type PythonInput = {
+  /** Is true when agents may work on the file: only these files are linted. */
+  isWorkedOn(path: string): boolean
+  read(hash: string): Promise<Uint8Array>
+  /** Holds what is known by path of Python files; the others are parsed. */
+  facts: ReadonlyMap<string, RepositoryFacts>
+  /** Is true when an agent looks for definitions by the types of their parameters. */
+  wantsTypes?: boolean
+}
+
+type PythonDeps = { surveys: Pick<SurveyPool, 'survey'>; linter: Pick<Linter, 'lack' | 'lint'> }
+
 type Looking = {
-  input: SurveyInput
+  input: PythonInput
   lint: RepositoryLint
   ownModules: ReadonlySet<string>
   notUtf8: Set<string>
-  deps: SurveyDeps
+  deps: PythonDeps
 }
 
 /** A file that cannot be parsed has `namingText` instead of `surveyed`; `notLinted` is why it has no faults. */
@@ -78,7 +90,7 @@ export async function surveyFile(
 
 function surveyedAt(
   path: string,
-  { docstrings, uses }: PythonFacts,
+  { docstrings, uses }: RepositoryFacts,
   found: Partial<Pick<SurveyedFile, 'faults' | 'types'>> = {},
 ): SurveyedFile {
   return { faults: found.faults ?? [], docstrings: docstringsAt(path, docstrings), uses, types: found.types }
@@ -90,7 +102,7 @@ function notLinted(reason: string | undefined): Pick<Looked, 'notLinted'> {
 
 type Linted = { diagnostics: readonly Diagnostic[]; why?: string | undefined }
 
-async function faultsOf(text: string, rules: LintRules, { linter }: SurveyDeps): Promise<Linted> {
+async function faultsOf(text: string, rules: LintRules, { linter }: PythonDeps): Promise<Linted> {
   if (linter.lack !== undefined) return { diagnostics: [], why: linter.lack }
   try {
     return { diagnostics: (await linter.lint(text, rules)).diagnostics }

@@ -16,13 +16,12 @@ import type { ModuleUses } from '#languages/python/module-uses.ts'
 import { ownModulesOf } from '#languages/python/own-modules.ts'
 import type { ModuleTypes } from '#languages/python/module-types.ts'
 import { publicModules } from '#languages/python/public-modules.ts'
-import type { PythonFacts } from '#languages/python/python-facts.ts'
 import { foldTestData } from '#languages/python/test-data.ts'
 import type { Linter } from '#languages/lint/linter.ts'
 import { languageOf } from '#languages/syntax/grammars.ts'
 import type { SourceFile } from '#stages/discover/choose-files.ts'
 import type { LintFault, SurveyPool } from './survey-pool.ts'
-import { type SurveyedFile, surveyFile } from './survey-python-file.ts'
+import { type PythonInput, type SurveyedFile, surveyFile } from './survey-python-file.ts'
 import {
   isLintedScript,
   isOtherLinted,
@@ -31,16 +30,7 @@ import {
   surveyOtherLanguages,
 } from './survey-other-languages.ts'
 
-export type SurveyInput = {
-  files: readonly SourceFile[]
-  /** Is true when agents may work on the file: only these files are linted. */
-  isWorkedOn(path: string): boolean
-  read(hash: string): Promise<Uint8Array>
-  /** Holds what is known by path of Python files; the others are parsed. */
-  facts: ReadonlyMap<string, PythonFacts>
-  /** Is true when an agent looks for definitions by the types of their parameters. */
-  wantsTypes?: boolean
-}
+export type SurveyInput = PythonInput & { files: readonly SourceFile[] }
 
 export type SurveyDeps = {
   surveys: SurveyPool

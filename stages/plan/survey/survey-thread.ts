@@ -7,7 +7,7 @@ import { docFactsOf } from '#languages/comments/doc-facts.ts'
 import { type JudgedFault, judgeFixes } from '#languages/python/lint/fixable-faults.ts'
 import { answerRequests } from '#platform/thread-entry.ts'
 import { byteOffsets } from '#languages/python/python-file.ts'
-import { pythonFactsOf } from '#languages/python/python-facts.ts'
+import { repositoryFactsOf } from '#languages/python/repository-facts.ts'
 import { moduleTypesOf } from '#languages/python/module-types.ts'
 import { moduleUsesInText } from '#languages/python/module-uses.ts'
 import { loadLanguage, type LoadedLanguage } from '#languages/syntax/parser.ts'
@@ -20,7 +20,7 @@ function surveyFile(
   const judged = judgeFixes(diagnostics, { path, text, ownModules }, python)
   return python.read(text, (tree) => ({
     faults: placedFaults(judged, text, tree),
-    ...(wantsFacts && { facts: pythonFactsOf(tree, text) }),
+    ...(wantsFacts && { facts: repositoryFactsOf(tree, text) }),
     ...(wantsTypes && { types: moduleTypesOf(tree, python) }),
   }))
 }
@@ -57,9 +57,9 @@ function placedFaults(judged: readonly JudgedFault[], text: string, tree: Tree):
 /** The largest statement around a range that is short enough to be shown, else the range itself. */
 function contextOf(tree: Tree, range: { start: number; end: number }): { start: number; end: number } {
   const inner = tree.rootNode.descendantForIndex(range.start, Math.max(range.start, range.end - 1))
+  if (inner === null) return range
   // From above: the parser finds the parent of a node by a search that begins at the root.
-  let node = inner && tree.rootNode.childWithDescendant(inner)
-  for (; inner !== null && node !== null; node = node.childWithDescendant(inner)) {
+  for (let node = tree.rootNode.childWithDescendant(inner); node !== null; node = node.childWithDescendant(inner)) {
     const lines = node.endPosition.row - node.startPosition.row + 1
     if (lines > maxContextLines || !/_(statement|definition|declaration)$/.test(node.type)) continue
     return { start: Math.min(node.startIndex, range.start), end: Math.max(node.endIndex, range.end) }
