@@ -51,6 +51,10 @@ function declareCommands(io: CommandIo, list: readonly ListedCommand[], { contex
     if (load === undefined || !unfilled.delete(command)) return
     const [add, given] = await Promise.all([load(), context()])
     add(command, given, whole)
+    // commander has given the defaults of `--no-…` before the hook in which a command gets its options.
+    for (const option of command.options) {
+      if (option.negate) command.setOptionValueWithSource(option.attributeName(), true, 'default')
+    }
     pointToHelp(command, program.name())
   }
   addHelpCommand(program, fill)

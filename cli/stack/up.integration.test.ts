@@ -196,7 +196,7 @@ describe('remora up', () => {
     expect((await inFolder('runs')).out).toContain('completed')
     up.child.kill('SIGTERM')
     expect(await up.exited).toBe(0)
-    expect(started.filter(isAlive)).toEqual([])
+    expect(await leavesNothing()).toEqual([])
     expect(await readdir(join(dir, '.remora'))).not.toContain('stack.lock')
     expect(await readdir(join(dir, '.remora'))).not.toContain('stack-access.json')
     expect((await inFolder('submit', '.', '--agents', 'lint')).err).toMatch(
@@ -222,7 +222,7 @@ describe('remora up', () => {
     expect(await up.exited).toBe(1)
     expect(up.errors()).toContain('STORE_001 the embedded')
     expect(up.errors()).toContain('the runs are kept: "remora up" continues them\n')
-    expect(started.filter(isAlive)).toEqual([])
+    expect(await leavesNothing()).toEqual([])
   })
 
   it('says in one line that its port is taken', async () => {
