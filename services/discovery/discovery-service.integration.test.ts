@@ -121,7 +121,8 @@ it('leaves a large run that is cancelled in its discovery for the next one', asy
   await untilIn(large, 'cancelled')
   const indexed = await Array.fromAsync(objects.list(objectKeys.nodeIndex('large', '')))
   expect(indexed.length).toBeLessThan(largeFiles)
-  await until(() => stages('discoveries', 'stopped'), { holds: (count) => count === 1 })
+  // Its job may come once more before the run has ended: then there is nothing left to stop.
+  await until(() => stages('discoveries', 'stopped'), { holds: (count = 0) => count >= 1 })
   expect(await stages('snapshots', 'ok')).toBe(2)
 })
 
