@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8'
 import { LRUCache } from 'lru-cache'
 import { Edit, Language, Parser, type Range, type Tree } from 'web-tree-sitter'
 import { z } from 'zod'
@@ -33,12 +32,6 @@ const cachedTrees = 256
 const reparsed: ReadonlySet<string> = new Set(['python'])
 const leastShared = 0.5
 
-/**
- * V8 optimises a function of wasm after it has run about so many bytes of it; its own 13 million are few for a lexer of 160 kB, which then
- * takes 700 MB and seconds for two files. Parsing 1,789 files peaks at 485 MB with this, else at 1,110, with no more CPU.
- */
-const tieringBudgetBytes = 400_000_000
-
 const pageBytes = 65_536
 const startBytes = 32 * 1024 ** 2
 /** Limits the memory of one thread's parsers: a text that needs more cannot be parsed. */
@@ -63,7 +56,6 @@ export async function loadLanguage(
 
 async function load(name: string, cachedLength: number): Promise<LoadedLanguage> {
   const file = grammarFile(name)
-  if (wasmMemory === undefined) setFlagsFromString(`--wasm-tiering-budget=${tieringBudgetBytes}`)
   wasmMemory ??= new WebAssembly.Memory({ initial: startBytes / pageBytes, maximum: maxBytes / pageBytes })
   started ??= Parser.init({ wasmMemory })
   await started
