@@ -60,7 +60,7 @@ export type ApiAddress = {
   url: string
   token: string | undefined
   signal: AbortSignal
-  /** How a service is reached that is in this process; by default it is over HTTP. */
+  /** Answers for a service that is in this process; by default the service is asked over HTTP. */
   transport?: Transport
   /** Nobody composes patches: what is not composed yet is thrown at once. */
   isIdle?: boolean

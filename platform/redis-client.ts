@@ -33,8 +33,8 @@ const defaultConnectMs = 10_000
 export const patientAnswerMs = 10_000
 const maxRestMs = 500
 /**
- * Where packets are lost without an error (a dead machine, a firewall that forgets), commands would else wait for the 15 minutes that TCP
- * takes. Twice as long as BullMQ waits for a job, and less than half of the usual lease.
+ * Ends the wait for a connection that loses packets without an error (a dead machine, a firewall that forgets), for which TCP takes 15
+ * minutes. It is twice as long as BullMQ waits for a job, and less than half of the usual lease.
  */
 const defaultSilentMs = 10_000
 

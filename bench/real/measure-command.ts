@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { type Command, runCommand } from '../repositories/run-command.ts'
 import { processCpu, watchPeaks } from '../remora/process-cpu.ts'
 
-/** What a program and all that it started cost; `peaksMb` is of each process, by its program. */
+/** Holds what a program and all that it started cost; `peaksMb` is of each process, by its program. */
 export type CommandFigures = { wallMs: number; cpuMs: number; peaksMb: [program: string, mb: number][]; out: string }
 
 const limitMs = 30 * 60_000

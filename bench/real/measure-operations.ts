@@ -99,7 +99,7 @@ function between(from: Moment, to: Moment): Moment {
   }
 }
 
-/** What the files of a patch cost that are only read, the second time: bytes, hash, and one parse. */
+/** Measures the files of a patch that are only read, the second time: bytes, hash, and one parse. */
 async function readingCpu({ folder, language }: RealTree, files: readonly string[]): Promise<number> {
   const parser = await loadLanguage(language)
   const readAll = async () => {

@@ -11,7 +11,7 @@ export type SurveyFigures = Record<'discover' | 'dryRun' | 'astGrep' | 'linter',
 const pathOf = (file: string) => fileURLToPath(new URL(`../../${file}`, import.meta.url))
 const program = pathOf('cli/remora.mjs')
 
-/** What Remora checks by default where a repository says nothing, as a command of the linter itself. */
+/** Gives the linter's own command for what Remora checks where a repository says nothing. */
 const linters: Record<RealTree['linter'], [string, ...string[]]> = {
   ruff: ['ruff', 'check', '--isolated', '--no-cache', '--exit-zero', '--quiet', '--select', 'F,E9,W605,E713,E714'],
   oxlint: [process.execPath, pathOf('node_modules/oxlint/bin/oxlint'), '--quiet', '--format', 'unix'],

@@ -7,7 +7,7 @@ import type { Moment, WholeSystem } from './whole-system.ts'
 
 export type FollowedRun = {
   state: Run
-  /** What the system had done when the run was first seen in a phase, and when it had `ended`. */
+  /** Holds what the system had done when the run was first seen in a phase, and when it had `ended`. */
   reached: Map<string, Moment>
 }
 

@@ -15,7 +15,7 @@ import { type CountingProxy, openCountingProxy } from './profile-run.ts'
 export const parts = ['api', 'discovery', 'worker', 'scripts', 'redis', 's3', 'rehearsal'] as const
 export type CpuByPart = Record<(typeof parts)[number], number>
 
-/** What a system has done until a moment, since it started: CPU in ms, and what its stores were asked. */
+/** Holds what a system has done until a moment, since it started: CPU in ms, and what its stores were asked. */
 export type Moment = {
   atMs: number
   cpu: CpuByPart

@@ -17,7 +17,7 @@ export const RunFigures = z.strictObject({
   planned: z.number(),
   turns: z.number(),
   tokens: z.number(),
-  /** What each agent asked the model, and how many changes it proposed, those without a model among them. */
+  /** Counts what each agent asked the model, and the changes it proposed, also those without a model. */
   asked: z.record(z.string(), Asked),
   /** Operations by how they ended. */
   endings: z.record(z.string(), z.number()),

@@ -22,7 +22,7 @@ export type QueryPack = {
   hash: string
   /** The query for what a file refers to; only where it was asked for and the pack has one. */
   references?: ReferenceFile
-  /** The version of the facts of each file that are found besides; only where they were asked for and there are some. */
+  /** Changes with the facts about the repository that are found in each file (Python only); absent where none were asked for. */
   facts?: string
 }
 
@@ -36,7 +36,7 @@ export type PackPlaces = {
   userDir?: string
   name?: string
   references?: boolean
-  /** Also what the survey of a run needs of each Python file. */
+  /** Asks also for what a run's survey needs of each Python file. */
   facts?: boolean
 }
 

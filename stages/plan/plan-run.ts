@@ -36,7 +36,7 @@ export type PlanRunDeps = SurveyDeps & {
 type Found = {
   nodes: readonly CodeNode[]
   skipped: readonly SkippedFile[]
-  /** What discovery found out of the Python files that it looked into; the survey parses the others. */
+  /** Holds what discovery has found in the Python files that it looked into; the survey parses the others. */
   facts: SurveyInput['facts']
   snapshot: SnapshotView
   bundles: readonly PinnedBundle[]
