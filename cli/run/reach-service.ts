@@ -32,6 +32,8 @@ export type StackChoice = {
   workers: number
   /** There is little to do, and no number of workers was asked for. */
   isSmall?: boolean
+  /** Nothing will be worked on, and no number of workers was asked for. */
+  isDry?: boolean
   agents?: readonly string[] | undefined
   verifies?: boolean
   /** Allows the setups that requests name, also where the settings do not: the command has named one, or its run may have one. */
@@ -166,12 +168,14 @@ export async function startEmbedded(choice: StackChoice & { port?: number }, con
   const ownRuff = choice.workers > 0 ? await ruffProgram(context) : undefined
   const environment = choice.setsUp !== undefined && !config.allowsSetups ? askedSetups(config) : config.environment
   const { startStack } = await import('../stack/start-stack.ts')
+  const sharesProcess = config.github.appId === undefined
   return startStack({
     dataDir: config.dataDir,
     redisProgram: () => redisProgram(choice, context),
     bubblewrap: () => bubblewrapProgram(choice, context),
     workers: choice.workers,
-    isSmall: choice.isSmall === true && config.github.appId === undefined,
+    isSmall: choice.isSmall === true && sharesProcess,
+    isDry: choice.isDry === true && sharesProcess,
     port: choice.port ?? 0,
     model: { urls: model === 'rehearsal' ? undefined : model, name: config.modelName, apiKey: config.modelApiKey },
     environment:

@@ -35,8 +35,9 @@ export async function runOnce(ordered: RunOrder, context: CliContext): Promise<v
     const ofNew = order.setsUp === true ? ('named' as const) : undefined
     const setsUp = isNew ? ofNew : ('stored' as const)
     const { model, workers = defaultWorkers() } = order
-    const isLittle = isSmall && order.workers === undefined
-    const choice = { workers, isSmall: isLittle, model, agents, verifies, setsUp }
+    const isOurChoice = order.workers === undefined
+    const sizes = { isSmall: isSmall && isOurChoice, isDry: isDryRun(order) && isOurChoice }
+    const choice = { workers, ...sizes, model, agents, verifies, setsUp }
     const service = await reachRuns(context, choice)
     try {
       await runOn(service, order, { context, start, onLine: events?.add })

@@ -17,8 +17,10 @@ import { startRehearsal } from '../../services/rehearsal/rehearsal-server.ts'
 export type StackOptions = StoresOptions & {
   /** Worker processes; 0 starts neither workers nor a model, enough to end runs. */
   workers: number
-  /** Runs the worker in this process, for a few operations: a process of its own takes a second of CPU to start. */
+  /** There are only a few files: few threads, and the worker in this process, since one of its own takes a second of CPU to start. */
   isSmall?: boolean | undefined
+  /** No operation is expected: the worker, which ends the run, is in this process. */
+  isDry?: boolean | undefined
   /** The path of bubblewrap for workers that run programs; undefined where they find it themselves, or there is none. */
   bubblewrap?(): Promise<string | undefined>
   /** The folders of the machine that setups may read; undefined: those in the environment. */
@@ -146,7 +148,7 @@ async function startWorkers(
   const ofSetups = { ...environment, REMORA_SANDBOX_PATHS: options.setupPaths ?? paths }
   await startSetups(setupEnv(stores, { environment: ofSetups, bubblewrap }), inThis)
   const env = workerEnv(stores, { modelUrls, model, environment, bubblewrap })
-  if (options.isSmall === true) return startOwnWorker(env, inThis)
+  if (options.isSmall === true || options.isDry === true) return startOwnWorker(env, inThis)
   const workers = startWorkerPool({ count, env, log, say, pauses })
   releaser.add('workers', workers.stop)
   return workers

@@ -12,7 +12,8 @@ import { always, type FoundWork, type NodeWork, type SurveyRule, type Surveys, t
 import type { PinnedBundle } from './pin-bundles.ts'
 
 export const surveyRules: Readonly<Record<BundleFile['when'], SurveyRule>> = {
-  always: { open: async () => () => ({ find: always }) },
+  // Its agents may change anything, so what others may import of a module must be known, which the linter's faults tell.
+  always: { surveys: ['faults'], open: async () => () => ({ find: always }) },
   lint_faults: lintFaults,
   no_docstring: noDocstring,
   no_samples: noSamples,

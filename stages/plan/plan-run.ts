@@ -113,13 +113,24 @@ async function surveyFor(
     .filter((node) => bundles.some(({ bundle }) => takes(bundle, node) && needsSurvey(bundle, node)))
   if (surveyed.length === 0) return undefined
   const workedOn = new Set(surveyed.map(({ path }) => path))
-  const wantsTypes = bundles.some(({ bundle }) => surveyRules[bundle.file.when].surveys === 'types')
-  return surveyRepository({ files, read, facts, wantsTypes, isWorkedOn: (path) => workedOn.has(path) }, deps, signal)
+  const linting = bundles.filter(({ bundle }) => surveysOf(bundle).includes('faults'))
+  const lintedNodes = surveyed.filter((node) => linting.some(({ bundle }) => takes(bundle, node)))
+  const linted = new Set(lintedNodes.map(({ path }) => path))
+  const wanted = {
+    wantsTypes: bundles.some(({ bundle }) => surveysOf(bundle).includes('types')),
+    isWorkedOn: (path: string) => workedOn.has(path),
+    isLinted: (path: string) => linted.has(path),
+  }
+  return surveyRepository({ files, read, facts, ...wanted }, deps, signal)
 }
 
 /** A survey finds nothing of Go but its format, which only matters to who mends it. */
-function needsSurvey({ file }: PinnedBundle['bundle'], { path }: CodeNode): boolean {
-  return !isGo(path) || surveyRules[file.when].surveys === 'format'
+function needsSurvey(bundle: PinnedBundle['bundle'], { path }: CodeNode): boolean {
+  return !isGo(path) || surveysOf(bundle).includes('format')
+}
+
+function surveysOf({ file }: PinnedBundle['bundle']) {
+  return surveyRules[file.when].surveys ?? []
 }
 
 type Plan = {

@@ -47,8 +47,8 @@ export type FoundWork = {
 
 /** Finds where the bundles with one `when` have work; `agents/<name>/host/survey.ts` has it. */
 export type SurveyRule = {
-  /** Names what the repository's survey reads for this rule alone. */
-  surveys?: 'format' | 'types'
+  /** Names what the repository's survey reads for this rule alone: what linters report of Python, and of Go; types. */
+  surveys?: readonly ('faults' | 'format' | 'types')[]
   /**
    * Reads what only this rule needs to know of the nodes that its bundles take (`takes`), and returns what finds the work of each of
    * these bundles.

@@ -8,7 +8,7 @@ import { lintWork, type LintDepth, type LintWork } from './survey/lint-work.ts'
 
 /** There is work where the repository's own rules report faults; without a survey, on every node. */
 export const lintFaults: SurveyRule = {
-  surveys: 'format',
+  surveys: ['faults', 'format'],
   open: async ({ survey, labels, programs }) => {
     const hasGofmt = programs?.programs?.names.includes('gofmt') !== false
     return (file, taken) => {

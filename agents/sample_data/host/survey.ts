@@ -17,7 +17,7 @@ export type SampleScope = (typeof sampleScopes)[number]
 
 /** There is work on definitions whose parameters have types that can be written as data, and that have no samples. */
 export const noSamples: SurveyRule = {
-  surveys: 'types',
+  surveys: ['types'],
   open: async ({ survey }) => {
     const samples = survey && foldSamples(survey)
     return ({ settings }) => {

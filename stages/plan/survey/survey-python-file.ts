@@ -22,8 +22,8 @@ export type SurveyedFile = {
 }
 
 export type PythonInput = {
-  /** Is true when agents may work on the file: only these files are linted. */
-  isWorkedOn(path: string): boolean
+  /** Is true when an agent asks for the file's faults: only these files are linted. */
+  isLinted(path: string): boolean
   read(hash: string): Promise<Uint8Array>
   /** Holds what is known by path of Python files; the others are parsed. */
   facts: ReadonlyMap<string, RepositoryFacts>
@@ -56,7 +56,7 @@ export async function surveyFile(
   const known = input.facts.get(path)
   const rules = lint.rulesFor(path).lint
   const reason = reasonNotToLint(path, rules)
-  const isLinted = reason === undefined && input.isWorkedOn(path)
+  const isLinted = reason === undefined && input.isLinted(path)
   if (known !== undefined && !isLinted && !wantsTypes)
     return { surveyed: surveyedAt(path, known), ...notLinted(reason) }
   const bytes = Buffer.from(await input.read(hash))

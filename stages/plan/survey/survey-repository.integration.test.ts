@@ -21,7 +21,7 @@ afterAll(async () => {
 })
 
 type Surveying = {
-  isWorkedOn?(path: string): boolean
+  isLinted?(path: string): boolean
   signal?: AbortSignal
   onRead?(path: string): void
   pool?: SurveyPool
@@ -30,20 +30,15 @@ type Surveying = {
 
 async function surveyOf(
   files: Readonly<Record<string, string | Uint8Array>>,
-  {
-    isWorkedOn = () => true,
-    signal = AbortSignal.timeout(60_000),
-    onRead,
-    pool = surveys,
-    by = linter,
-  }: Surveying = {},
+  { isLinted = () => true, signal = AbortSignal.timeout(60_000), onRead, pool = surveys, by = linter }: Surveying = {},
 ): Promise<Survey> {
   const stored = Object.entries(files).map(([path, content]) => ({ path, bytes: Buffer.from(content) }))
   const byHash = new Map(stored.map((file) => [sha256(file.path), file]))
   const input = {
     files: stored.map(({ path, bytes }) => ({ path, hash: sha256(path), size: bytes.length })),
     facts: new Map(),
-    isWorkedOn,
+    isLinted,
+    isWorkedOn: isLinted,
     async read(hash: string) {
       const file = byHash.get(hash)
       if (file === undefined) throw new Error(`nothing is stored as ${hash}`)
@@ -93,7 +88,7 @@ describe('the survey of a repository', () => {
       'shop/compat.py': 'import json\nimport os\n',
       'tests/test_models.py': 'from shop.compat import json\n\nprint(json)\n',
     }
-    const survey = await surveyOf(files, { isWorkedOn: (path) => path === 'shop/compat.py' })
+    const survey = await surveyOf(files, { isLinted: (path) => path === 'shop/compat.py' })
     expect(survey.faults.get('shop/compat.py')).toMatchObject([
       { code: 'F401', line: 1, isFixable: false, mustStay: 'other files use json from here' },
       { code: 'F401', line: 2, isFixable: true },

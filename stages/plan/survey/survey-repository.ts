@@ -30,7 +30,11 @@ import {
   surveyOtherLanguages,
 } from './survey-other-languages.ts'
 
-export type SurveyInput = PythonInput & { files: readonly SourceFile[] }
+export type SurveyInput = PythonInput & {
+  files: readonly SourceFile[]
+  /** Is true when agents may work on the file: scripts and Go among these are linted, for their rules are only known so. */
+  isWorkedOn(path: string): boolean
+}
 
 export type SurveyDeps = {
   surveys: SurveyPool
@@ -40,7 +44,7 @@ export type SurveyDeps = {
 /** Holds what a repository says about its files, and where in them there is work. */
 export type Survey = {
   rules: RepositoryRules
-  /** Holds faults by path, in the order of the file. Every file that agents may work on is either here or in `unlinted`. */
+  /** Holds faults by path, in the order of the file. Every file that is linted is either here or in `unlinted`. */
   faults: ReadonlyMap<string, readonly LintFault[]>
   unlinted: ReadonlyMap<string, string>
   /** Files in another encoding than UTF-8: an edit could not be written in it, so no agent works on them. */
@@ -92,7 +96,7 @@ export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, sig
   const others = await surveyOtherLanguages(input, { ...deps, rulesFor: lint.rulesFor }, signal)
   signal.throwIfAborted()
   const docstrings = foldDocstrings(facts, lint)
-  const linted = [...facts].toSorted(byPath).filter(([path]) => input.isWorkedOn(path) && !unlinted.has(path))
+  const linted = [...facts].toSorted(byPath).filter(([path]) => input.isLinted(path) && !unlinted.has(path))
   const isPythonTestData = foldTestData(mapOf(facts, ({ uses }) => uses))
   const kept = keptInModules(facts, { named, isPublic: lint.isPublic })
   const rules = {
