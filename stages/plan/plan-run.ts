@@ -18,10 +18,11 @@ import { asRecords, lostWork, workAgain } from './next-generation.ts'
 import { findWork, surveyRules, takes } from './node-work.ts'
 import type { PinnedBundle } from './pin-bundles.ts'
 import { planOperations } from './plan-operations.ts'
+import { type LookedAt, planUpTo } from './plan-up-to.ts'
 import { requireFitting } from './require-fitting.ts'
 import { commonest, summarisePlan } from './summarise-plan.ts'
 import { isOtherLinted } from './survey/survey-other-languages.ts'
-import { type Survey, type SurveyDeps, type SurveyInput, surveyRepository } from './survey/survey-repository.ts'
+import { type SurveyDeps, type SurveyInput, type SurveyMore, surveyRepository } from './survey/survey-repository.ts'
 
 export type PlanRunDeps = SurveyDeps & {
   ledger: Pick<Ledger, 'listOperations' | 'move' | 'plan'>
@@ -61,16 +62,23 @@ export async function planRun(run: Run, found: Found, deps: PlanRunDeps, signal:
   const has = (path: string) => snapshot.find(path) !== undefined
   const programs = { ...(await deps.fleet()), environment, has }
   const read = (hash: string) => deps.blobs.get(run.projectId, hash)
-  const survey = await surveyFor({ nodes, bundles, files, read, facts }, deps, signal)
+  const surveyMore = await surveyFor({ nodes, bundles, files, read, facts }, deps, signal)
   const repository = { nodes, files: async () => files, read, surveys: deps.surveys, signal }
-  const work = await findWork(asked, bundles, { survey, repository, programs, labels: run.request.labels })
   const { known, again, ...choices } = await workAgain(run, deps.ledger)
-  const planned = planOperations(nodes, bundles, { work, limit: run.request.limits.operations, ...choices })
+  const planOf = async (part: LookedAt) => {
+    const survey = await surveyMore?.(part.paths)
+    const surveys = { survey, repository, programs, labels: run.request.labels }
+    const work = await findWork(asked.filter(part.has), bundles, surveys)
+    const ofPart = nodes.filter(part.has)
+    const planned = planOperations(ofPart, bundles, { work, limit: run.request.limits.operations, ...choices })
+    return { nodes: ofPart, work, planned, notices: [...(survey?.notices ?? []), ...work.notices, ...part.notices] }
+  }
+  const { planned, work, ...looked } = await planUpTo(run.request.limits.operations, nodes, planOf)
   const lost = lostWork(again, planned, run) ?? []
   const gate = gateNotice(run.request.verify, programs) ?? []
-  const notices = [...lostBase(run, base), ...(survey?.notices ?? []), ...work.notices].concat(gate, lost)
+  const notices = [...lostBase(run, base), ...looked.notices, ...gate, ...lost]
   const left = base && { unchanged }
-  const summary = summarisePlan({ nodes, ...left, bundles, planned, skipped, notices })
+  const summary = summarisePlan({ nodes: looked.nodes, ...left, bundles, planned, skipped, notices })
   const keys = {
     planKey: await putPlanSummary(deps.objects, run, summary),
     ...(work.rules && { rulesKey: await putRepositoryRules(deps.objects, run, work.rules) }),
@@ -107,21 +115,19 @@ async function surveyFor(
   { nodes, bundles, files, read, facts }: Surveyed,
   deps: SurveyDeps,
   signal: AbortSignal,
-): Promise<Survey | undefined> {
+): Promise<SurveyMore | undefined> {
   const surveyed = nodes
     .filter(({ path, language }) => language === 'python' || isOtherLinted(path))
     .filter((node) => bundles.some(({ bundle }) => takes(bundle, node) && needsSurvey(bundle, node)))
   if (surveyed.length === 0) return undefined
   const workedOn = new Set(surveyed.map(({ path }) => path))
+  const wantsTypes = bundles.some(({ bundle }) => surveysOf(bundle).includes('types'))
+  const input = { files, read, facts, wantsTypes, isWorkedOn: (path: string) => workedOn.has(path) }
+  const surveyMore = await surveyRepository(input, deps, signal)
   const linting = bundles.filter(({ bundle }) => surveysOf(bundle).includes('faults'))
   const lintedNodes = surveyed.filter((node) => linting.some(({ bundle }) => takes(bundle, node)))
   const linted = new Set(lintedNodes.map(({ path }) => path))
-  const wanted = {
-    wantsTypes: bundles.some(({ bundle }) => surveysOf(bundle).includes('types')),
-    isWorkedOn: (path: string) => workedOn.has(path),
-    isLinted: (path: string) => linted.has(path),
-  }
-  return surveyRepository({ files, read, facts, ...wanted }, deps, signal)
+  return (paths) => surveyMore(new Set([...paths].filter((path) => linted.has(path))))
 }
 
 /** A survey finds nothing of Go but its format, which only matters to who mends it. */

@@ -12,21 +12,9 @@ const unused: Diagnostic = {
   fix: undefined,
 }
 const faulty = {
-  path: 'a.py',
-  text: 'import os\n',
-  diagnostics: [unused],
-  ownModules: [],
-  wantsFacts: true,
-  wantsTypes: false,
+  linted: { language: 'python', text: 'import os\n', diagnostics: [unused], place: { path: 'a.py', ownModules: [] } },
 }
-const nested = {
-  path: 'nested.py',
-  text: `x = a${'.b()'.repeat(40_000)}\n`,
-  diagnostics: [],
-  ownModules: [],
-  wantsFacts: true,
-  wantsTypes: false,
-}
+const nested = { python: { text: `x = a${'.b()'.repeat(40_000)}\n`, wantsFacts: true, wantsTypes: false } }
 
 let pool: SurveyPool
 beforeEach(() => {
@@ -36,9 +24,14 @@ afterEach(() => pool.close())
 
 describe('the threads of the survey', () => {
   it('answer the files behind one that ends them', async () => {
-    const answers = await Promise.all([nested, faulty, nested, faulty, faulty].map((file) => pool.survey(file)))
-    const found = answers.map((one) => ('unreadable' in one ? 'unreadable' : one.faults.map(({ code }) => code)))
-    expect(found).toEqual(['unreadable', ['F401'], 'unreadable', ['F401'], ['F401']])
+    const asked = [nested, faulty, nested, faulty, faulty]
+    const answers = await Promise.all(
+      asked.map((file) => ('linted' in file ? pool.placedFaults(file) : pool.survey(file))),
+    )
+    const found = answers.map((answer) =>
+      Array.isArray(answer) ? answer.map(({ code }) => code) : Object.keys(answer),
+    )
+    expect(found).toEqual([['unreadable'], ['F401'], ['unreadable'], ['F401'], ['F401']])
   })
 
   it('read other texts for the names they use, also behind one that ends them', async () => {
@@ -50,12 +43,7 @@ describe('the threads of the survey', () => {
   it('give a file up that takes too long, and go on with the next', async () => {
     const hasty = openSurveyPool({ threads: 1, fileLimitMs: 1 })
     const slow = {
-      path: 'slow.py',
-      text: 'def f():\n    return f"a"\n\n\n'.repeat(5_000),
-      diagnostics: [],
-      ownModules: [],
-      wantsFacts: true,
-      wantsTypes: false,
+      python: { text: 'def f():\n    return f"a"\n\n\n'.repeat(5_000), wantsFacts: true, wantsTypes: false },
     }
     expect(await hasty.survey(slow)).toEqual({ unreadable: expect.stringContaining('it took longer than') })
     await hasty.close()

@@ -5,22 +5,22 @@ import type { ModuleTypes } from '#languages/python/module-types.ts'
 import { openThreadPool } from '#platform/thread-pool.ts'
 import type { Diagnostic } from '#languages/lint/lint-report.ts'
 
-/** A Python file to survey, with the faults that the linter found in it. */
-export type PythonQuestion = {
-  path: string
-  text: string
-  diagnostics: readonly Diagnostic[]
-  /** Names those of the repository's own modules that the text imports (`ownModulesIn`). */
-  ownModules: readonly string[]
-  wantsFacts: boolean
-  wantsTypes: boolean
-}
+/** A Python file, of which is asked what it says about its repository. */
+export type PythonQuestion = { python: { text: string; wantsFacts: boolean; wantsTypes: boolean } }
 
 /** A file of another language, whose doc comments are looked at. */
 type CommentQuestion = { docs: { language: string; source: string; nodes: readonly NodeBytes[] } }
 
-/** A file that another program than Ruff has linted, with its faults, each of which gets its place and its statement. */
-type LintedQuestion = { linted: { language: string; text: string; diagnostics: readonly Diagnostic[] } }
+/** A file with the faults that a linter found in it, each of which gets its place and its statement. */
+export type LintedQuestion = {
+  linted: {
+    language: string
+    text: string
+    diagnostics: readonly Diagnostic[]
+    /** Is needed to judge which fixes of Python are safe: `ownModules` are those of the repository that the text imports (`ownModulesIn`). */
+    place?: { path: string; ownModules: readonly string[] }
+  }
+}
 
 /** `namingText`: no Python, or not to be parsed; it is searched for names of modules. */
 export type SurveyQuestion = PythonQuestion | { namingText: string } | CommentQuestion | LintedQuestion
@@ -49,7 +49,7 @@ export type LintFault = {
   offers?: readonly string[]
 }
 
-export type PythonAnswer = { faults: LintFault[]; facts?: RepositoryFacts; types?: ModuleTypes }
+export type PythonAnswer = { python: { facts?: RepositoryFacts; types?: ModuleTypes } }
 
 export type SurveyReport = PythonAnswer | { uses: ModuleUses } | FileDocFacts | { placedFaults: LintFault[] }
 
@@ -73,7 +73,7 @@ export function openSurveyPool(options: { threads: number; fileLimitMs?: number 
   }
   return {
     threads: pool.threads,
-    survey: (question: PythonQuestion) => ask(question, (report) => ('faults' in report ? report : undefined)),
+    survey: (question: PythonQuestion) => ask(question, (report) => ('python' in report ? report.python : undefined)),
     usesIn: (namingText: string) => ask({ namingText }, (report) => ('uses' in report ? report.uses : undefined)),
     docsIn: (question: CommentQuestion) => ask(question, (report) => ('definitions' in report ? report : undefined)),
     placedFaults: (question: LintedQuestion) =>

@@ -3,7 +3,6 @@ import { hasCode } from '#domain/error.ts'
 import type { LintRules } from '#domain/path-rules.ts'
 import type { Diagnostic } from '#languages/lint/lint-report.ts'
 import type { Linter } from '#languages/lint/linter.ts'
-import type { RepositoryLint } from '#languages/lint/repository-lint.ts'
 import { docstringsAt, type FileDocstringFacts } from '#languages/python/docstring-facts.ts'
 import type { ModuleTypes } from '#languages/python/module-types.ts'
 import type { ModuleUses } from '#languages/python/module-uses.ts'
@@ -15,15 +14,12 @@ import type { LintFault, SurveyPool } from './survey-pool.ts'
 import { maxFileBytes, tooLarge } from './survey-other-languages.ts'
 
 export type SurveyedFile = {
-  faults: readonly LintFault[]
   docstrings: FileDocstringFacts
   uses: ModuleUses
   types: ModuleTypes | undefined
 }
 
 export type PythonInput = {
-  /** Is true when an agent asks for the file's faults: only these files are linted. */
-  isLinted(path: string): boolean
   read(hash: string): Promise<Uint8Array>
   /** Holds what is known by path of Python files; the others are parsed. */
   facts: ReadonlyMap<string, RepositoryFacts>
@@ -31,78 +27,62 @@ export type PythonInput = {
   wantsTypes?: boolean
 }
 
-type PythonDeps = { surveys: Pick<SurveyPool, 'survey'>; linter: Pick<Linter, 'lack' | 'lint'> }
+type PythonDeps = { surveys: Pick<SurveyPool, 'placedFaults' | 'survey'>; linter: Pick<Linter, 'lack' | 'lint'> }
 
-type Looking = {
-  input: PythonInput
-  lint: RepositoryLint
-  ownModules: ReadonlySet<string>
-  notUtf8: Set<string>
-  deps: PythonDeps
-}
+/** `unread`: why a file could not be parsed; its text is then searched for names. */
+type Looked = { surveyed: SurveyedFile; isUtf8: boolean } | { unread: string; namingText?: string; isUtf8: boolean }
 
-/** A file that cannot be parsed has `namingText` instead of `surveyed`; `notLinted` is why it has no faults. */
-type Looked = { surveyed?: SurveyedFile; namingText?: string; notLinted?: string }
-
-/** Finds the faults of a Python file that agents may work on, and what it says about the repository, as far as discovery has not found that. */
-export async function surveyFile(
-  file: SourceFile,
-  { input, lint, ownModules, notUtf8, deps }: Looking,
-): Promise<Looked> {
+/** Finds what a Python file says about the repository, as far as discovery has not found that. */
+export async function surveyFile(file: SourceFile, input: PythonInput, { surveys }: PythonDeps): Promise<Looked> {
   const { path, hash, size } = file
   const { wantsTypes = false } = input
-  if (size > maxFileBytes) return { notLinted: tooLarge }
+  if (size > maxFileBytes) return { unread: tooLarge, isUtf8: true }
   // Discovery finds facts of UTF-8 alone.
   const known = input.facts.get(path)
-  const rules = lint.rulesFor(path).lint
-  const reason = reasonNotToLint(path, rules)
-  const isLinted = reason === undefined && input.isLinted(path)
-  if (known !== undefined && !isLinted && !wantsTypes)
-    return { surveyed: surveyedAt(path, known), ...notLinted(reason) }
-  const bytes = Buffer.from(await input.read(hash))
+  if (known !== undefined && !wantsTypes) return { surveyed: surveyedAt(path, known), isUtf8: true }
+  const { text, isText } = await textOf(hash, input)
+  const answer = await surveys.survey({ python: { text, wantsTypes, wantsFacts: known === undefined } })
+  const facts = known ?? ('unreadable' in answer ? undefined : answer.facts)
+  if (facts !== undefined) {
+    const types = 'unreadable' in answer ? undefined : answer.types
+    return { surveyed: surveyedAt(path, facts, types), isUtf8: isText }
+  }
+  return { unread: 'unreadable' in answer ? answer.unreadable : 'it has no facts', namingText: text, isUtf8: isText }
+}
+
+/** In other encodings than UTF-8 only names matter, which are ASCII: they show what the file uses of others. */
+async function textOf(hash: string, { read }: Pick<PythonInput, 'read'>) {
+  const bytes = Buffer.from(await read(hash))
   const isText = isUtf8(bytes)
-  if (!isText) notUtf8.add(path)
-  // In other encodings only names matter, which are ASCII: they show what the file uses of others.
-  const text = bytes.toString(isText ? 'utf8' : 'latin1')
-  const linted =
-    isLinted && isText
-      ? await faultsOf(text, rules, deps)
-      : { diagnostics: [], why: reason ?? (isText ? undefined : 'it is not UTF-8') }
-  const { diagnostics } = linted
-  if (known !== undefined && diagnostics.length === 0 && !wantsTypes) {
-    return { surveyed: surveyedAt(path, known), ...notLinted(linted.why) }
-  }
-  // A text that Ruff cannot handle may still be parsed for what it uses of other files.
-  const question = {
-    path,
-    text,
-    ownModules: ownModulesIn(text, ownModules),
-    wantsTypes,
-    wantsFacts: known === undefined,
-  }
-  const answer = await deps.surveys.survey({ ...question, diagnostics })
-  const isRead = !('unreadable' in answer)
-  const facts = known ?? (isRead ? answer.facts : undefined)
-  const found = isRead ? { faults: answer.faults, types: answer.types } : {}
-  const read = facts === undefined ? { namingText: text } : { surveyed: surveyedAt(path, facts, found) }
-  return { ...read, ...notLinted(linted.why ?? (isRead ? undefined : answer.unreadable)) }
+  return { text: bytes.toString(isText ? 'utf8' : 'latin1'), isText }
 }
 
-function surveyedAt(
-  path: string,
-  { docstrings, uses }: RepositoryFacts,
-  found: Partial<Pick<SurveyedFile, 'faults' | 'types'>> = {},
-): SurveyedFile {
-  return { faults: found.faults ?? [], docstrings: docstringsAt(path, docstrings), uses, types: found.types }
+function surveyedAt(path: string, { docstrings, uses }: RepositoryFacts, types?: ModuleTypes): SurveyedFile {
+  return { docstrings: docstringsAt(path, docstrings), uses, types }
 }
 
-function notLinted(reason: string | undefined): Pick<Looked, 'notLinted'> {
-  return reason === undefined ? {} : { notLinted: reason }
+type Linting = { input: PythonInput; rules: LintRules; ownModules: ReadonlySet<string>; deps: PythonDeps }
+
+/** Returns the faults of a Python file, or why it is not linted. */
+export async function faultsOfPython(
+  { path, hash, size }: SourceFile,
+  { input, rules, ownModules, deps }: Linting,
+): Promise<readonly LintFault[] | string> {
+  const reason = size > maxFileBytes ? tooLarge : reasonNotToLint(path, rules)
+  if (reason !== undefined) return reason
+  const { text, isText } = await textOf(hash, input)
+  if (!isText) return 'it is not UTF-8'
+  const { diagnostics, why } = await diagnosticsOf(text, rules, deps)
+  if (why !== undefined) return why
+  if (diagnostics.length === 0) return []
+  const place = { path, ownModules: ownModulesIn(text, ownModules) }
+  const placed = await deps.surveys.placedFaults({ linted: { language: 'python', text, diagnostics, place } })
+  return 'unreadable' in placed ? placed.unreadable : placed
 }
 
 type Linted = { diagnostics: readonly Diagnostic[]; why?: string | undefined }
 
-async function faultsOf(text: string, rules: LintRules, { linter }: PythonDeps): Promise<Linted> {
+async function diagnosticsOf(text: string, rules: LintRules, { linter }: PythonDeps): Promise<Linted> {
   if (linter.lack !== undefined) return { diagnostics: [], why: linter.lack }
   try {
     return { diagnostics: (await linter.lint(text, rules)).diagnostics }

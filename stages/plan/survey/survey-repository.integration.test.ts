@@ -37,7 +37,6 @@ async function surveyOf(
   const input = {
     files: stored.map(({ path, bytes }) => ({ path, hash: sha256(path), size: bytes.length })),
     facts: new Map(),
-    isLinted,
     isWorkedOn: isLinted,
     async read(hash: string) {
       const file = byHash.get(hash)
@@ -46,7 +45,8 @@ async function surveyOf(
       return file.bytes
     },
   }
-  return surveyRepository(input, { surveys: pool, linter: by }, signal)
+  const surveyMore = await surveyRepository(input, { surveys: pool, linter: by }, signal)
+  return surveyMore(new Set(Object.keys(files).filter(isLinted)))
 }
 
 const codesOf = ({ faults }: Survey, path: string) => faults.get(path)?.map(({ code }) => code)
@@ -61,7 +61,7 @@ describe('the survey of a repository', () => {
       'slow.py': 'from shop.tools import re\n',
     }
     const survey: SurveyPool['survey'] = async (question) =>
-      question.path === 'slow.py' ? { unreadable: 'it takes too long' } : surveys.survey(question)
+      question.python.text === files['slow.py'] ? { unreadable: 'it takes too long' } : surveys.survey(question)
     const found = await surveyOf(files, { pool: { ...surveys, survey } })
     expect(found.faults.get('shop/tools.py')?.filter(({ isFixable }) => isFixable)).toMatchObject([
       { removes: ['sys'] },

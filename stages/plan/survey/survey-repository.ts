@@ -21,7 +21,7 @@ import type { Linter } from '#languages/lint/linter.ts'
 import { languageOf } from '#languages/syntax/grammars.ts'
 import type { SourceFile } from '#stages/discover/choose-files.ts'
 import type { LintFault, SurveyPool } from './survey-pool.ts'
-import { type PythonInput, type SurveyedFile, surveyFile } from './survey-python-file.ts'
+import { faultsOfPython, type PythonInput, type SurveyedFile, surveyFile } from './survey-python-file.ts'
 import {
   isLintedScript,
   isOtherLinted,
@@ -35,6 +35,9 @@ export type SurveyInput = PythonInput & {
   /** Is true when agents may work on the file: scripts and Go among these are linted, for their rules are only known so. */
   isWorkedOn(path: string): boolean
 }
+
+/** Lints more Python files, those for whose faults an agent asks, and returns what is known by then. */
+export type SurveyMore = (paths: ReadonlySet<string>) => Promise<Survey>
 
 export type SurveyDeps = {
   surveys: SurveyPool
@@ -65,59 +68,90 @@ const namesModules =
   /\.(?:toml|cfg|ini|conf|rst|md|txt|ya?ml|pyx|pxd|pxi|ipynb|robot|sh|in)$|(?:^|\/)(?:Procfile|Makefile|Dockerfile|justfile)$/i
 
 /**
- * Reads the repository's lint configuration, then every Python file in threads: its faults under the repository's own rules, its docstrings, and what it
- * uses of other modules; and the faults of JavaScript, TypeScript and Go. Documents, configurations and Python files that cannot be parsed are searched
- * for the names they use. Notices name the files that could not be read.
+ * Reads the repository's lint configuration, then what every Python file says about docstrings and uses of other modules, in threads; and the faults of
+ * JavaScript, TypeScript and Go. Documents, configurations and Python files that cannot be parsed are searched for the names they use. Notices name the
+ * files that could not be read. The faults of Python are found by the function that it returns.
  */
-export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, signal: AbortSignal): Promise<Survey> {
+export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, signal: AbortSignal): Promise<SurveyMore> {
+  const { files } = input
   const lint = await readConfiguration(input, deps)
-  const ownModules = new Set(ownModulesOf(input.files.map(({ path }) => path)))
-  const ownNames = new Set([...ownModules].map((name) => name.replace(/^\./, '')))
-  const facts = new Map<string, SurveyedFile>()
-  const unlinted = new Map<string, string>()
-  const notUtf8 = new Set<string>()
-  const named = new Map<string, ModuleUses>()
-  const unread: string[] = []
-  await mapBounded(input.files.filter(isLookedAt), deps.surveys.threads * atOnce, async (file) => {
-    signal.throwIfAborted()
-    const { surveyed, namingText, notLinted } = isPython(file)
-      ? await surveyFile(file, { input, lint, ownModules, notUtf8, deps })
-      : { namingText: Buffer.from(await input.read(file.hash)).toString('latin1') }
-    if (notLinted !== undefined) unlinted.set(file.path, notLinted)
-    if (surveyed !== undefined) facts.set(file.path, surveyed)
-    const uses = namingText === undefined ? undefined : await deps.surveys.usesIn(namingText)
-    const isNamesRead = uses !== undefined && !('unreadable' in uses)
-    if (isNamesRead) named.set(file.path, usesOfOwn(uses, ownNames))
-    const why = notLinted ?? (isNamesRead ? undefined : uses?.unreadable)
-    if (surveyed === undefined && why !== undefined) {
-      unread.push(`${file.path} is not read (${why}): what it uses of other files is not all known`)
-    }
-  })
+  const ownModules = new Set(ownModulesOf(files.map(({ path }) => path)))
+  const { facts, named, unreadable, notUtf8, unread } = await readFiles(input, ownModules, deps, signal)
   const others = await surveyOtherLanguages(input, { ...deps, rulesFor: lint.rulesFor }, signal)
   signal.throwIfAborted()
   const docstrings = foldDocstrings(facts, lint)
-  const linted = [...facts].toSorted(byPath).filter(([path]) => input.isLinted(path) && !unlinted.has(path))
   const isPythonTestData = foldTestData(mapOf(facts, ({ uses }) => uses))
-  const kept = keptInModules(facts, { named, isPublic: lint.isPublic })
-  const rules = {
-    ...repositoryRules([...facts.keys(), ...others.faults.keys()], lint, { docstrings, kept }),
-    ...sourcesOfRules(lint, input.files),
-    ownModules: [...ownModules],
-  }
-  return {
-    rules,
-    faults: new Map([
-      ...linted.map(([path, { faults }]) => [path, keptInPlace(faults, kept.get(path) ?? nothingKept)] as const),
-      ...others.faults,
-    ]),
-    unlinted: new Map([...unlinted, ...others.unlinted]),
+  const used = foldKeptNames(new Map([...named, ...mapOf(facts, ({ uses }) => uses)]))
+  const common = {
+    isTestData: (path: string) => (isOtherLinted(path) ? isOtherTestData(path) : isPythonTestData(path)),
     notUtf8: new Set([...notUtf8, ...others.notUtf8]),
-    isTestData: (path) => (isOtherLinted(path) ? isOtherTestData(path) : isPythonTestData(path)),
     docstrings,
     types: mapOf(facts, ({ types }) => types),
-    files: input.files,
+    files,
     notices: [...lint.notices, ...docstrings.notices, ...unread.toSorted()],
   }
+  const found = new Map<string, readonly LintFault[]>()
+  const unlinted = new Map(unreadable)
+  return async (paths) => {
+    const wanted = files.filter((file) => isPython(file) && paths.has(file.path) && !found.has(file.path))
+    await mapBounded(wanted, deps.surveys.threads * atOnce, async (file) => {
+      signal.throwIfAborted()
+      const rules = lint.rulesFor(file.path).lint
+      const faults = unlinted.get(file.path) ?? (await faultsOfPython(file, { input, rules, ownModules, deps }))
+      if (typeof faults === 'string') unlinted.set(file.path, faults)
+      else found.set(file.path, faults)
+    })
+    const kept = keptInModules(facts, { found, used, isPublic: lint.isPublic })
+    const ofPython = [...found].toSorted(byPath)
+    return {
+      ...common,
+      rules: {
+        ...repositoryRules([...facts.keys(), ...others.faults.keys()], lint, { docstrings, kept }),
+        ...sourcesOfRules(lint, files),
+        ownModules: [...ownModules],
+      },
+      faults: new Map([
+        ...ofPython.map(([path, faults]) => [path, keptInPlace(faults, kept.get(path) ?? nothingKept)] as const),
+        ...others.faults,
+      ]),
+      unlinted: new Map([...unlinted, ...others.unlinted]),
+    }
+  }
+}
+
+/** Holds by path what the files say. `unreadable`: why a Python file has no facts; `unread`: what users are told of that. */
+type FilesRead = {
+  facts: Map<string, SurveyedFile>
+  named: Map<string, ModuleUses>
+  unreadable: Map<string, string>
+  notUtf8: Set<string>
+  unread: string[]
+}
+
+async function readFiles(
+  input: SurveyInput,
+  ownModules: ReadonlySet<string>,
+  deps: SurveyDeps,
+  signal: AbortSignal,
+): Promise<FilesRead> {
+  const ownNames = new Set([...ownModules].map((name) => name.replace(/^\./, '')))
+  const read: FilesRead = { facts: new Map(), named: new Map(), unreadable: new Map(), notUtf8: new Set(), unread: [] }
+  await mapBounded(input.files.filter(isLookedAt), deps.surveys.threads * atOnce, async (file) => {
+    signal.throwIfAborted()
+    const { path, hash } = file
+    const looked = isPython(file) ? await surveyFile(file, input, deps) : undefined
+    if (looked?.isUtf8 === false) read.notUtf8.add(path)
+    if (looked !== undefined && 'surveyed' in looked) return void read.facts.set(path, looked.surveyed)
+    if (looked !== undefined) read.unreadable.set(path, looked.unread)
+    const text = looked === undefined ? Buffer.from(await input.read(hash)).toString('latin1') : looked.namingText
+    const uses = text === undefined ? undefined : await deps.surveys.usesIn(text)
+    const isNamesRead = uses !== undefined && !('unreadable' in uses)
+    if (isNamesRead) read.named.set(path, usesOfOwn(uses, ownNames))
+    const why = looked?.unread ?? (isNamesRead ? undefined : uses?.unreadable)
+    if (why !== undefined)
+      read.unread.push(`${path} is not read (${why}): what it uses of other files is not all known`)
+  })
+  return read
 }
 
 function sourcesOfRules({ ruffTree }: RepositoryLint, files: readonly SourceFile[]) {
@@ -142,17 +176,22 @@ type KeptNames = { used: PathRules['keptNames']; offered: string[] }
 
 const nothingKept: KeptNames = { used: [], offered: [] }
 
+type Keeping = {
+  found: ReadonlyMap<string, readonly LintFault[]>
+  used: ReturnType<typeof foldKeptNames>
+  isPublic(path: string): boolean
+}
+
 function keptInModules(
   facts: ReadonlyMap<string, SurveyedFile>,
-  { named, isPublic }: { named: ReadonlyMap<string, ModuleUses>; isPublic(path: string): boolean },
+  { found, used, isPublic }: Keeping,
 ): ReadonlyMap<string, KeptNames> {
-  const used = foldKeptNames(new Map([...named, ...mapOf(facts, ({ uses }) => uses)]))
   const offered = (faults: readonly LintFault[]) =>
     faults.flatMap(({ offers = [], mustStay }) => (mustStay === undefined ? offers : []))
   return new Map(
-    [...facts].map(([path, { faults }]) => [
+    [...facts.keys()].map((path) => [
       path,
-      { used: used(path), offered: isPublic(path) ? offered(faults) : [] },
+      { used: used(path), offered: isPublic(path) ? offered(found.get(path) ?? []) : [] },
     ]),
   )
 }

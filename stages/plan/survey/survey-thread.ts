@@ -11,26 +11,35 @@ import { repositoryFactsOf } from '#languages/python/repository-facts.ts'
 import { moduleTypesOf } from '#languages/python/module-types.ts'
 import { moduleUsesInText } from '#languages/python/module-uses.ts'
 import { loadLanguage, type LoadedLanguage } from '#languages/syntax/parser.ts'
-import type { LintFault, PythonAnswer, PythonQuestion, SurveyQuestion, SurveyReport } from './survey-pool.ts'
+import type {
+  LintedQuestion,
+  LintFault,
+  PythonAnswer,
+  PythonQuestion,
+  SurveyQuestion,
+  SurveyReport,
+} from './survey-pool.ts'
 
-function surveyFile(
-  { path, text, diagnostics, ownModules, wantsFacts, wantsTypes }: PythonQuestion,
-  python: LoadedLanguage,
-): PythonAnswer {
-  const judged = judgeFixes(diagnostics, { path, text, ownModules }, python)
+function readPython({ text, wantsFacts, wantsTypes }: PythonQuestion['python'], python: LoadedLanguage): PythonAnswer {
   return python.read(text, (tree) => ({
-    faults: placedFaults(judged, text, tree),
-    ...(wantsFacts && { facts: repositoryFactsOf(tree, text) }),
-    ...(wantsTypes && { types: moduleTypesOf(tree, python) }),
+    python: {
+      ...(wantsFacts && { facts: repositoryFactsOf(tree, text) }),
+      ...(wantsTypes && { types: moduleTypesOf(tree, python) }),
+    },
   }))
+}
+
+function judged({ text, diagnostics, place }: LintedQuestion['linted'], loaded: LoadedLanguage): JudgedFault[] {
+  if (place !== undefined) return judgeFixes(diagnostics, { text, ...place }, loaded)
+  return diagnostics.map((fault) => ({ fault, mustStay: fault.mustStay, removes: [], offers: [] }))
 }
 
 /** A longer statement is not shown to an agent as the context of a fault. */
 const maxContextLines = 40
 
-function placedFaults(judged: readonly JudgedFault[], text: string, tree: Tree): LintFault[] {
+function placedFaults(faults: readonly JudgedFault[], text: string, tree: Tree): LintFault[] {
   const byteOf = byteOffsets(text)
-  return judged
+  return faults
     .toSorted((left, right) => left.fault.start - right.fault.start)
     .map(({ fault, mustStay, removes, offers }) => {
       const { code, message, line, start, end, fix = [] } = fault
@@ -76,12 +85,15 @@ answerRequests<SurveyQuestion, SurveyReport>(async (question, begin) => {
     return read(source, (tree) => docFactsOf(tree, question.docs))
   }
   if ('linted' in question) {
-    const { language, text, diagnostics } = question.linted
-    const judged = diagnostics.map((fault) => ({ fault, mustStay: fault.mustStay, removes: [], offers: [] }))
-    const { read } = await loadLanguage(language)
-    return { placedFaults: read(text, (tree) => placedFaults(judged, text, tree)) }
+    const { language, text } = question.linted
+    const loaded = await loadLanguage(language)
+    begin(0)
+    const faults = judged(question.linted, loaded)
+    return { placedFaults: loaded.read(text, (tree) => placedFaults(faults, text, tree)) }
   }
   const python = await loadLanguage('python')
   begin(0)
-  return 'namingText' in question ? { uses: moduleUsesInText(question.namingText) } : surveyFile(question, python)
+  return 'namingText' in question
+    ? { uses: moduleUsesInText(question.namingText) }
+    : readPython(question.python, python)
 })
