@@ -1,4 +1,6 @@
+import { readdir, readFile } from 'node:fs/promises'
 import { afterEach, describe, expect, it } from 'vitest'
+import { until } from '#testing/until.ts'
 import { openThreadPool, type PoolOptions, type ThreadPool } from './thread-pool.ts'
 
 const opened: ThreadPool<readonly string[], string>[] = []
@@ -17,6 +19,12 @@ function open(options: Partial<PoolOptions> = {}): ThreadPool<readonly string[],
   })
   opened.push(pool)
   return pool
+}
+
+async function threadNames(): Promise<string[]> {
+  const ids = await readdir('/proc/self/task')
+  const names = await Promise.all(ids.map((id) => readFile(`/proc/self/task/${id}/comm`, 'utf8').catch(() => '')))
+  return names.map((name) => name.trim())
 }
 
 const report = (text: string) => ({ kind: 'report', report: text })
@@ -53,6 +61,13 @@ describe('openThreadPool', () => {
     const pool = open()
     const answers = await Promise.all([pool.ask(['spend']), pool.ask(['a'])])
     expect(answers).toMatchObject([report('spend'), report('a')])
+    expect(await pool.ask(['b'])).toMatchObject(report('b'))
+  })
+
+  it('ends a thread that is idle, and starts another for the next request', async () => {
+    const pool = open({ idleMs: 1 })
+    expect(await pool.ask(['a'])).toMatchObject(report('a'))
+    await until(async () => !(await threadNames()).includes('the echo'))
     expect(await pool.ask(['b'])).toMatchObject(report('b'))
   })
 

@@ -23,6 +23,8 @@ export type PoolOptions = ThreadOptions & {
   threads: number
   /** Bounds the requests that a thread is given at once. Those behind the first wait in it, so it never waits for this process. */
   requestsPerThread?: number
+  /** Ends a thread that was asked nothing for so long, with its memory; the next request starts another. None ends by default. */
+  idleMs?: number
 }
 
 /** The report of the thread, or at which item of the request it ended (-1: before the first), and why. */
@@ -72,15 +74,20 @@ export function openThreadPool<Question, Report>(options: PoolOptions): ThreadPo
   }
 }
 
-type RunningThread<Question, Report> = { thread: Thread<Question, Report>; requests: number }
+type RunningThread<Question, Report> = { thread: Thread<Question, Report>; requests: number; stopIdling(): void }
 
 function openSlots<Question, Report>(options: PoolOptions, threads: number) {
-  const { name, requestsPerThread = Infinity } = options
+  const { name, requestsPerThread = Infinity, idleMs } = options
   const running = new Set<RunningThread<Question, Report>>()
   const waiting: PromiseWithResolvers<void>[] = []
   let closed = false
   const throwIfClosed = () => {
     if (closed) throw new AppError('AGENT_010', `${name} was closed`)
+  }
+  const end = (slot: RunningThread<Question, Report>) => {
+    slot.stopIdling()
+    running.delete(slot)
+    return slot.thread.close()
   }
   return {
     throwIfClosed,
@@ -90,11 +97,12 @@ function openSlots<Question, Report>(options: PoolOptions, threads: number) {
         throwIfClosed()
         let [chosen] = [...running].toSorted((left, right) => left.requests - right.requests)
         if (running.size < threads && (chosen === undefined || chosen.requests > 0)) {
-          chosen = { thread: openThread<Question, Report>(options), requests: 0 }
+          chosen = { thread: openThread<Question, Report>(options), requests: 0, stopIdling() {} }
           running.add(chosen)
         }
         if (chosen !== undefined && chosen.requests < requestsPerThread) {
           chosen.requests++
+          chosen.stopIdling()
           return chosen
         }
         const turn = Promise.withResolvers<void>()
@@ -105,12 +113,13 @@ function openSlots<Question, Report>(options: PoolOptions, threads: number) {
     giveBack(slot: RunningThread<Question, Report>, isUsable: boolean) {
       slot.requests--
       if (!isUsable) running.delete(slot)
+      else if (slot.requests === 0 && idleMs !== undefined && !closed) slot.stopIdling = after(idleMs, () => end(slot))
       waiting.shift()?.resolve()
     },
     async close() {
       closed = true
       for (const turn of waiting.splice(0)) turn.resolve()
-      await Promise.all([...running].map(({ thread }) => thread.close()))
+      await Promise.all([...running].map(end))
     },
   }
 }

@@ -44,6 +44,7 @@ export function openParsePool(options: { threads: number; fileLimitMs?: number }
     // A busy machine is no fault of a file, and a thread that dies while it starts is noticed without a limit.
     startLimitMs: Infinity,
     memoryMb: 512,
+    idleMs: 2_000,
   })
 
   /**

@@ -62,6 +62,7 @@ export function openSurveyPool(options: { threads: number; fileLimitMs?: number 
     name: 'the linter',
     threads: options.threads,
     limitMs: options.fileLimitMs ?? 10_000,
+    idleMs: 2_000,
   })
   /** Answers `unreadable` for a text that is nested too deeply, or too slow. The next file is not affected. */
   const ask = async <Report>(question: SurveyQuestion, own: (report: SurveyReport) => Report | undefined) => {
