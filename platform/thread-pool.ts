@@ -113,7 +113,8 @@ function openSlots<Question, Report>(options: PoolOptions, threads: number) {
     giveBack(slot: RunningThread<Question, Report>, isUsable: boolean) {
       slot.requests--
       if (!isUsable) running.delete(slot)
-      else if (slot.requests === 0 && idleMs !== undefined && !closed) slot.stopIdling = after(idleMs, () => end(slot))
+      else if (slot.requests === 0 && idleMs !== undefined && !closed)
+        slot.stopIdling = after(idleMs, () => void end(slot))
       waiting.shift()?.resolve()
     },
     async close() {

@@ -76,7 +76,7 @@ export async function planRun(run: Run, found: Found, deps: PlanRunDeps, signal:
   const { planned, work, ...looked } = await planUpTo(run.request.limits.operations, nodes, planOf)
   const lost = lostWork(again, planned, run) ?? []
   const gate = gateNotice(run.request.verify, programs) ?? []
-  const notices = [...lostBase(run, base), ...looked.notices, ...gate, ...lost]
+  const notices = [...lostBase(run, base), ...looked.notices].concat(gate, lost)
   const left = base && { unchanged }
   const summary = summarisePlan({ nodes: looked.nodes, ...left, bundles, planned, skipped, notices })
   const keys = {

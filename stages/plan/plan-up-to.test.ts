@@ -1,13 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { nodesOf } from './planning.fixture.ts'
+import { nodesOf, type Source } from './planning.fixture.ts'
 import { planUpTo } from './plan-up-to.ts'
 
-const fileOf = (path: string) =>
-  nodesOf(path, [
-    'file',
-    path,
-    ...Array.from({ length: 999 }, (_, at) => ['function', `f${at}`] as ['function', string]),
-  ])
+const functions = Array.from({ length: 999 }, (_, at): Source => ['function', `f${at}`])
+const fileOf = (path: string) => nodesOf(path, ['file', path, ...functions])
 const nodes = Array.from({ length: 40 }, (_, at) => fileOf(`m${String(at).padStart(2, '0')}.py`)).flat()
 
 /** One operation for each file that is looked at; `looks` counts these, each time. */
