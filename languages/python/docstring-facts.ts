@@ -1,11 +1,11 @@
-import { Query, type Language, type Node, type Tree } from 'web-tree-sitter'
+import type { Node, Tree } from 'web-tree-sitter'
 import { z } from 'zod'
-import { getOrMake } from '#platform/cached-answers.ts'
+import { factNodesOf } from './fact-nodes.ts'
 import { DefinitionDocFacts, factsOf, foundDefinitions, type FoundDefinition } from './definition-facts.ts'
 import { byteOffsets, isStub } from './python-file.ts'
 import { waivedKinds } from './docstring-exemption.ts'
 import { codeIn, docstringParts } from './python-nodes.ts'
-import { DocstringRead, docstringUses, namesAsValues, valueQuery } from './docstring-reads.ts'
+import { DocstringRead, docstringUses, namesAsValues } from './docstring-reads.ts'
 import { docstringContent } from './docstring-site.ts'
 import { DocstringVotes, namesTypes, noVotes, styleOfDocstring } from './docstring-style.ts'
 import { importedNames, readImports } from './imported-names.ts'
@@ -22,24 +22,17 @@ export const FileDocstringFacts = z.strictObject({
 })
 export type FileDocstringFacts = z.infer<typeof FileDocstringFacts>
 
-const queries = new WeakMap<Language, Query>()
-const queryText = `
-(function_definition) @definition
-(class_definition) @definition
-(import_statement) @import
-(import_from_statement) @import
-(module (expression_statement (assignment left: (identifier) @all right: (_))))
-(module (expression_statement (augmented_assignment left: (identifier) @all right: (_))))
-${valueQuery}`
-
 /** Reads the facts of one text, wherever it is (`docstringsAt`). `tree` is the parsed `source`, the file as stored. */
-export function docstringFactsOf(tree: Tree, source: string): FileDocstringFacts {
-  const captured = capturesOf(tree)
-  const definitions = foundDefinitions(captured('definition'))
+export function docstringFactsOf(tree: Tree, source: string, nodes = factNodesOf(tree)): FileDocstringFacts {
+  const ofTypes = (...types: readonly string[]) =>
+    nodes.flatMap(({ type, node }) => (types.includes(type) ? [node] : []))
+  const definitions = foundDefinitions(ofTypes('function_definition', 'class_definition'))
   const defined = new Set(definitions.map(({ name }) => name))
-  const names = readImports(captured('import').flatMap(importedNames), defined)
+  const imports = ofTypes('import_statement', 'import_from_statement')
+  const names = readImports(imports.flatMap(importedNames), defined)
   const uses = docstringUses({ tree, source, names, definitions })
-  const exported = exportedNames(captured('all'))
+  const mayExport = source.includes('__all__')
+  const exported = mayExport ? exportedNames(ofTypes('assignment', 'augmented_assignment')) : undefined
   const module = { names, exported, docSetFor: uses.setFor, waived: waivedKinds(source) }
   const byteOf = byteOffsets(source)
   return {
@@ -50,7 +43,7 @@ export function docstringFactsOf(tree: Tree, source: string): FileDocstringFacts
     })),
     reads: uses.reads,
     modules: names.modules,
-    values: namesAsValues(captured('value'), (name) => defined.has(name) || names.isImported(name)),
+    values: namesAsValues(nodes, source, (name) => defined.has(name) || names.isImported(name)),
     votes: votesOf(definitions, source),
   }
 }
@@ -72,17 +65,12 @@ function isPublicModule(path: string): boolean {
   return parts.every((part) => !part.startsWith('_') || /^__\w+__$/.test(part))
 }
 
-function capturesOf(tree: Tree): (capture: string) => Node[] {
-  const query = getOrMake(queries, tree.language, () => new Query(tree.language, queryText))
-  const captures = Map.groupBy(query.captures(tree.rootNode), ({ name }) => name)
-  return (capture) => (captures.get(capture) ?? []).map(({ node }) => node)
-}
-
 /** Returns the names in the module's `__all__`. Undefined without one, and when it holds anything but strings. */
-function exportedNames(assigned: readonly Node[]): Set<string> | undefined {
-  const values = assigned.flatMap((node) =>
-    node.text === '__all__' ? (node.parent?.childForFieldName('right') ?? []) : [],
-  )
+function exportedNames(assignments: readonly Node[]): Set<string> | undefined {
+  const values = assignments.flatMap((assignment) => {
+    const isExport = assignment.childForFieldName('left')?.text === '__all__'
+    return isExport && assignment.parent?.parent?.type === 'module' ? (assignment.childForFieldName('right') ?? []) : []
+  })
   const names = new Set<string>()
   for (const value of values) {
     if (value.type !== 'list' && value.type !== 'tuple') return undefined

@@ -1,6 +1,7 @@
 import type { Node, Tree } from 'web-tree-sitter'
 import { z } from 'zod'
 import { codeIn, nodeAround } from './python-nodes.ts'
+import { passingOn, type TypedNode } from './fact-nodes.ts'
 import type { FoundDefinition } from './definition-facts.ts'
 import type { NameResolver } from './imported-names.ts'
 
@@ -124,40 +125,56 @@ function lastName(object: Node): string {
   return object.text.match(/\w+/g)?.at(-1) ?? object.text
 }
 
-/** Finds expressions passed on as values, not called: as argument or default, in a collection, returned, or stored. */
-export const valueQuery = `
-(argument_list [(identifier) (attribute)] @value)
-(keyword_argument value: [(identifier) (attribute)] @value)
-(assignment left: [(attribute) (subscript)] right: [(identifier) (attribute)] @value)
-(list [(identifier) (attribute)] @value)
-(tuple [(identifier) (attribute)] @value)
-(set [(identifier) (attribute)] @value)
-(pair value: [(identifier) (attribute)] @value)
-(return_statement [(identifier) (attribute)] @value)
-(default_parameter value: [(identifier) (attribute)] @value)
-(typed_default_parameter value: [(identifier) (attribute)] @value)
-`
-
 /** Matches functions that inspect their argument and do not keep it. */
 const looksOnly =
   /^(?:isinstance|issubclass|super|len|str|repr|int|float|bool|print|id|hash|hasattr|cast|typing\.cast|type)$/
 
-/** Returns what the nodes pass on: bare names for which `isKnown` holds, and `.price` for an attribute such as `shop.price`. */
-export function namesAsValues(captured: readonly Node[], isKnown: (name: string) => boolean): string[] {
+/**
+ * Returns what a file passes on as values, not called: as argument or default, in a collection, returned, or stored. Bare names for which `isKnown`
+ * holds, and `.price` for an attribute such as `shop.price`.
+ */
+export function namesAsValues(
+  nodes: readonly TypedNode[],
+  source: string,
+  isKnown: (name: string) => boolean,
+): string[] {
   const names = new Set<string>()
-  for (const node of captured) {
-    const isBare = node.type === 'identifier'
-    const name = isBare ? node.text : `.${node.childForFieldName('attribute')?.text ?? ''}`
-    if (names.has(name) || (isBare && !isKnown(name))) continue
-    if (!isLookedAtOnly(node)) names.add(name)
+  for (const { type, node: holder } of nodes) {
+    if (!passingOn.has(type) || notValues.has(type)) continue
+    for (const value of valuesIn(type, holder)) {
+      const name = nameOfValue(value, source, isKnown)
+      if (name !== undefined && !names.has(name) && !isLookedAtOnly(type, holder)) names.add(name)
+    }
   }
   return [...names]
 }
 
-function isLookedAtOnly(node: Node): boolean {
-  let list = node.parent
-  if (list?.type === 'keyword_argument') list = list.parent
-  if (list?.type === 'tuple') list = list.parent
+/** Holders from which nothing is passed on as a value that is kept. */
+const notValues = new Set(['boolean_operator', 'conditional_expression', 'dictionary', 'expression_list'])
+
+function valuesIn(type: string, holder: Node): Node[] {
+  if (type === 'assignment') {
+    const isStored = /^(?:attribute|subscript)$/.test(holder.childForFieldName('left')?.type ?? '')
+    return isStored ? [holder.childForFieldName('right')].filter((value) => value !== null) : []
+  }
+  if (!withField.has(type)) return holder.namedChildren
+  return [holder.childForFieldName('value')].filter((value) => value !== null)
+}
+
+const withField = new Set(['keyword_argument', 'pair', 'default_parameter', 'typed_default_parameter'])
+
+function nameOfValue(value: Node, source: string, isKnown: (name: string) => boolean): string | undefined {
+  const text = source.slice(value.startIndex, value.endIndex)
+  const [last] = /[^\s.]+$/.exec(text) ?? []
+  if (last === undefined || !/^[^\W\d]\w*$|[^\x00-\x7F]/.test(last)) return undefined
+  if (last === text) return isKnown(text) && value.type === 'identifier' ? text : undefined
+  return value.type === 'attribute' ? `.${last}` : undefined
+}
+
+function isLookedAtOnly(type: string, holder: Node): boolean {
+  let list: Node | null = holder
+  if (type === 'keyword_argument' || type === 'tuple') list = list.parent
+  if (type === 'keyword_argument' && list?.type === 'tuple') list = list.parent
   if (list?.type !== 'argument_list') return false
   const owner = list.parent
   if (owner?.type === 'class_definition') return true

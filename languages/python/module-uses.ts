@@ -10,6 +10,7 @@ import {
   readImports,
 } from './imported-names.ts'
 import { moduleBindingsOf, type ModuleBindings } from './module-bindings.ts'
+import { factNodesOf, passingOn, type TypedNode } from './fact-nodes.ts'
 import { codeIn, plainStringText } from './python-nodes.ts'
 
 const UsedNames = z.union([z.array(z.string()), z.literal('all')])
@@ -39,11 +40,9 @@ type Uses = { modules: Wanted; packages: Wanted }
  * module that is passed on as a value, imported by its name in a string or named as a pytest plugin counts as used
  * whole. Finds too much rather than too little.
  */
-export function moduleUsesOf(tree: Tree, source: string): ModuleUses {
+export function moduleUsesOf(tree: Tree, source: string, nodes = factNodesOf(tree)): ModuleUses {
   const { bindings, exported } = moduleBindingsOf(tree)
   const uses: Uses = { modules: new Map(), packages: new Map() }
-  // One walk for all: a search through the whole tree takes as long as all that is done with what it finds.
-  const nodes = tree.rootNode.descendantsOfType(lookedAt).map((node): TypedNode => ({ type: node.type, node }))
   const imports = nodes.flatMap(({ type, node }) => (importStatementTypes.includes(type) ? importedNames(node) : []))
   for (const imported of imports) noteImport(imported, uses)
   const file: SearchedFile = { source, imported: readImports(imports, new Set()), uses }
@@ -141,7 +140,6 @@ function noteChain(parts: readonly string[], { modules }: Uses): void {
 /** Limits the names in a dotted path; longer ones are not written by hand. */
 const longestPath = 20
 
-type TypedNode = { type: string; node: Node }
 type SearchedFile = { source: string; imported: NameResolver; uses: Uses }
 
 /** Returns the dotted path that a chain of attributes stands for; undefined unless it begins with an imported name. */
@@ -172,15 +170,6 @@ function noteAttribute(attribute: Node, file: SearchedFile): void {
   // It holds all names of the module.
   if (path.at(-1) === '__dict__') note(file.uses.modules, path.at(-2) ?? '', '*')
 }
-
-const passingOn = new Set(
-  (
-    'argument_list keyword_argument assignment boolean_operator conditional_expression default_parameter dictionary ' +
-    'expression_list list pair return_statement set tuple'
-  ).split(' '),
-)
-
-const lookedAt = [...importStatementTypes, ...passingOn, 'attribute', 'call', 'string', 'comment']
 
 /** Notes a module that is passed on: `dir(module)`, `reload(module)`, `backends = [a, b]`. */
 function noteValues({ type, node: holder }: TypedNode, file: SearchedFile): void {

@@ -1,6 +1,7 @@
 import type { Tree } from 'web-tree-sitter'
 import { z } from 'zod'
 import { docstringFactsOf, FileDocstringFacts } from './docstring-facts.ts'
+import { factNodesOf } from './fact-nodes.ts'
 import { ModuleUses, moduleUsesOf } from './module-uses.ts'
 
 /** Holds what a Python text says about the repository that it is in, wherever it is there. Discovery keeps it by the text's hash. */
@@ -11,5 +12,6 @@ export type RepositoryFacts = z.infer<typeof RepositoryFacts>
 export const repositoryFactsVersion = 1
 
 export function repositoryFactsOf(tree: Tree, text: string): RepositoryFacts {
-  return { docstrings: docstringFactsOf(tree, text), uses: moduleUsesOf(tree, text) }
+  const nodes = factNodesOf(tree)
+  return { docstrings: docstringFactsOf(tree, text, nodes), uses: moduleUsesOf(tree, text, nodes) }
 }
