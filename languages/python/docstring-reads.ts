@@ -166,7 +166,7 @@ const withField = new Set(['keyword_argument', 'pair', 'default_parameter', 'typ
 function nameOfValue(value: Node, source: string, isKnown: (name: string) => boolean): string | undefined {
   const text = source.slice(value.startIndex, value.endIndex)
   const [last] = /[^\s.]+$/.exec(text) ?? []
-  if (last === undefined || !/^[^\W\d]\w*$|[^\x00-\x7F]/.test(last)) return undefined
+  if (last === undefined || !/^[\p{L}_][\p{L}\p{N}\p{M}_]*$/u.test(last)) return undefined
   if (last === text) return isKnown(text) && value.type === 'identifier' ? text : undefined
   return value.type === 'attribute' ? `.${last}` : undefined
 }

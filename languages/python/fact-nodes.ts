@@ -14,7 +14,13 @@ export const passingOn: ReadonlySet<string> = new Set(
 const types = [
   ...importStatementTypes,
   ...passingOn,
-  ...['augmented_assignment', 'attribute', 'call', 'string', 'comment', 'function_definition', 'class_definition'],
+  'augmented_assignment',
+  'attribute',
+  'call',
+  'string',
+  'comment',
+  'function_definition',
+  'class_definition',
 ]
 
 /** Finds the nodes from which a file's facts are read, in the order of the file: a search of a tree takes as long as all that is done with it. */
