@@ -1,8 +1,7 @@
 import { LRUCache } from 'lru-cache'
-import { Edit, Language, Parser, type Range, type Tree } from 'web-tree-sitter'
+import { Language, Parser, type Range, type Tree } from 'web-tree-sitter'
 import { z } from 'zod'
 import { getOrMake } from '#platform/cached-answers.ts'
-import { changedSpan } from '#platform/changed-ranges.ts'
 import { grammarFile } from './grammars.ts'
 
 /**
@@ -17,20 +16,15 @@ export type LoadedLanguage = {
    */
   parse(text: string, ranges?: Range[]): Tree
   /**
-   * Returns the result of `look`, called with the text's tree. Trees are cached, since the same text is read several times; a
-   * text that was made of another (`near`) by an edit is parsed from that one's tree, where the grammar is known to allow it. `look`
-   * must not keep or free the tree.
+   * Returns the result of `look`, called with the text's tree. Trees are cached, since the same text is read several times. `look` must not
+   * keep or free the tree.
    */
-  read<Found>(text: string, look: (tree: Tree) => Found, near?: string): Found
+  read<Found>(text: string, look: (tree: Tree) => Found): Found
 }
 
 /** Counts characters of text; a tree takes about 37 times as much memory: 40 MB at most. */
 const usualCachedLength = 1_000_000
 const cachedTrees = 256
-
-/** Grammars whose edited trees were compared with those of whole texts (parser.test.ts). */
-const reparsed: ReadonlySet<string> = new Set(['python'])
-const leastShared = 0.5
 
 const pageBytes = 65_536
 const startBytes = 32 * 1024 ** 2
@@ -70,27 +64,9 @@ async function load(name: string, cachedLength: number): Promise<LoadedLanguage>
     dispose: (tree) => tree.delete(),
   })
   const parse = (text: string, ranges?: Range[]) => parseWith(parser, { text, ranges }, isOverrun)
-  const treeOf = (text: string): Tree => {
-    const tree = trees.get(text) ?? parse(text)
-    trees.set(text, tree)
-    return tree
-  }
-  const parseNear = (text: string, near: string | undefined): Tree => {
-    const edit = near === undefined || !reparsed.has(name) ? undefined : editBetween(near, text)
-    if (near === undefined || edit === undefined) return parse(text)
-    const before = treeOf(near)
-    if (before.rootNode.hasError) return parse(text)
-    const edited = before.copy()
-    edited.edit(edit)
-    const tree = parseWith(parser, { text, edited }, isOverrun)
-    edited.delete()
-    if (!tree.rootNode.hasError) return tree
-    tree.delete()
-    return parse(text)
-  }
-  const read = <Found>(text: string, look: (tree: Tree) => Found, near?: string): Found => {
+  const read = <Found>(text: string, look: (tree: Tree) => Found): Found => {
     const known = trees.get(text)
-    const tree = known ?? parseNear(text, near)
+    const tree = known ?? parse(text)
     const found = look(tree)
     if (known === undefined) trees.set(text, tree)
     return found
@@ -98,38 +74,12 @@ async function load(name: string, cachedLength: number): Promise<LoadedLanguage>
   return { language, parse, read }
 }
 
-/** The one edit that makes `after` of `before`; undefined where they share less than `leastShared`. */
-function editBetween(before: string, after: string): Edit | undefined {
-  const longest = Math.max(before.length, after.length)
-  if (Math.min(before.length, after.length) < leastShared * longest) return undefined
-  const { start, beforeEnd, afterEnd } = changedSpan(before, after)
-  if (start + before.length - beforeEnd < leastShared * longest) return undefined
-  return new Edit({
-    startIndex: start,
-    oldEndIndex: beforeEnd,
-    newEndIndex: afterEnd,
-    startPosition: pointAt(before, start),
-    oldEndPosition: pointAt(before, beforeEnd),
-    newEndPosition: pointAt(after, afterEnd),
-  })
-}
+type Parsed = { text: string; ranges: Range[] | undefined }
 
-function pointAt(text: string, index: number): { row: number; column: number } {
-  let row = 0
-  let start = 0
-  for (let at = text.indexOf('\n'); at >= 0 && at < index; at = text.indexOf('\n', start)) {
-    row += 1
-    start = at + 1
-  }
-  return { row, column: index - start }
-}
-
-type Parsed = { text: string; edited?: Tree; ranges?: Range[] | undefined }
-
-function parseWith(parser: Parser, { text, edited, ranges }: Parsed, isOverrun: () => boolean): Tree {
+function parseWith(parser: Parser, { text, ranges }: Parsed, isOverrun: () => boolean): Tree {
   if (damaged) throw new Error('an earlier text has damaged the parser of this process: start it again')
   damaged = true
-  const tree = parser.parse(text, edited, ranges && { includedRanges: ranges })
+  const tree = parser.parse(text, undefined, ranges && { includedRanges: ranges })
   if (tree === null) throw new Error('the parser has no language')
   if (isOverrun()) throw new Error('too deeply nested for the grammar: its scanner has damaged the parser')
   damaged = false

@@ -164,7 +164,7 @@ export function moduleOf(
   return {
     path,
     before: before && python.read(before.toString(), moduleNamesOf),
-    after: text === undefined ? undefined : python.read(text, (tree) => moduleUsesOf(tree, text), before?.toString()),
+    after: text === undefined ? undefined : python.read(text, (tree) => moduleUsesOf(tree, text)),
   }
 }
 

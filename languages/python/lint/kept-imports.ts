@@ -24,7 +24,7 @@ export function keepsImports(
   if (code === 'PLR0402') return changed.every(({ module }) => isStandardModule(module))
   // A function imports when it is called, and gets what the module has then.
   if (code === 'F811') return changed.every(({ scope }) => scope === '')
-  const after = python.read(withEdits(text, fix), importsIn, text)
+  const after = python.read(withEdits(text, fix), importsIn)
   const own = ownModules ?? path.split('/')
   const hasEffect = before.some((here) => isForEffect(here, text, own))
   const loadsOf = (imports: readonly ImportedHere[]) => loadedIn(imports, own, { ownOnly: !hasEffect })

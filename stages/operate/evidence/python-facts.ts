@@ -75,14 +75,14 @@ export function openPythonFacts(python: PythonReader, cachedLength = usualCached
     sizeCalculation: (_facts, text) => Math.min(text.length + 1, cachedLength),
   })
   const hashStructure = openStructureHash()
-  const factsOf = (text: string, near?: string) => {
-    const read: ReadTree = (look) => python.read(text, (tree) => look({ tree, body: tree.rootNode }), near)
+  const factsOf = (text: string) => {
+    const read: ReadTree = (look) => python.read(text, (tree) => look({ tree, body: tree.rootNode }))
     const facts = cache.get(text) ?? readFacts(text, read, hashStructure)
     cache.set(text, facts)
     return facts
   }
   return (before: string, after: string): ComparedTexts => {
-    const whole = comparedFacts(factsOf(before), factsOf(after, before))
+    const whole = comparedFacts(factsOf(before), factsOf(after))
     return {
       ...whole,
       inPart(look) {

@@ -166,7 +166,7 @@ function readsBack(text: string, { source, index, docstring }: DocstringPlace, p
     if (site?.docstring === undefined || site.definition.hasError) return false
     return words(docstringContent(site.docstring)) === words(docstring)
   }
-  return readChangedPart(python, [source, text], ({ tree }) => isThere(tree)) ?? python.read(text, isThere, source)
+  return readChangedPart(python, [source, text], ({ tree }) => isThere(tree)) ?? python.read(text, isThere)
 }
 
 /** Rules about docstrings and text form. What other rules find does not depend on the wording. */

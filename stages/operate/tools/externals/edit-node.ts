@@ -82,8 +82,7 @@ async function requireSoundNode(
   if (target.node.parentId === null || target.node.language !== 'python') return
   const before = deps.python.read(source, (tree) => definitionAt(tree, start))
   const now = (tree: Tree) => definitionAt(tree, start)
-  const after =
-    readChangedPart(deps.python, [source, edited], ({ tree }) => now(tree)) ?? deps.python.read(edited, now, source)
+  const after = readChangedPart(deps.python, [source, edited], ({ tree }) => now(tree)) ?? deps.python.read(edited, now)
   if (before === undefined) return
   const what = `the ${before.kind} ${before.name}`
   if (after === undefined) throw refusal(`the text must be ${what}`)
