@@ -3,7 +3,7 @@ import type { RunSummary } from '#schemas/run-schema.ts'
 import type { CliContext } from '../cli-context.ts'
 import { waitingText } from '../progress/describe-waiting.ts'
 import { onOneLine, textTable, visible, visibleName } from '../terminal-text.ts'
-import { figure, formatSeconds, plural, shortTime, shownPath } from '../wording.ts'
+import { costOfEach, figure, formatSeconds, plural, shortTime, shownPath } from '../wording.ts'
 import { resumeCommand } from '../run/unfinished-runs.ts'
 import { withRuns } from '../run/reach-service.ts'
 import { waitingView } from '../run/describe-run.ts'
@@ -158,18 +158,18 @@ export function addUsageCommand(command: Command, context: CliContext): void {
 
 function usageLines({ by, rows, total, since, until }: UsageView): string {
   if (rows.length === 0) return `no operation ended from ${since} to ${until}\n`
-  const head = [by, 'operations', 'requests', 'tokens in', 'tokens out', 'each', 'time']
-  const lines = [...rows, { ...total, of: 'total' }].map((row) => [
-    row.of,
-    ...[row.operations, row.turns, row.prompt_tokens, row.completion_tokens, eachOf(row)].map(figure),
-    formatSeconds(row.duration_ms),
-  ])
-  return `${textTable([head, ...lines]).join('\n')}\n`
-}
-
-/** Returns the tokens of an operation, rounded. */
-function eachOf(row: UsageView['total']): number {
-  return Math.round((row.prompt_tokens + row.completion_tokens) / Math.max(row.operations, 1))
+  const head = [by, 'operations', 'requests', 'tokens in', 'tokens out', 'time', 'proposed', 'each', 'accepted', 'each']
+  const lines = [...rows, { ...total, of: 'total' }].map((row) => {
+    const { turns: requests, prompt_tokens: read, completion_tokens: written, proposed, accepted } = row
+    const used = { requests, tokens: read + written }
+    return [
+      row.of,
+      ...[row.operations, requests, read, written].map(figure),
+      formatSeconds(row.duration_ms),
+      ...[proposed, accepted].flatMap((changes) => [figure(changes), costOfEach(used, changes)]),
+    ]
+  })
+  return `${textTable([head, ...lines]).join('\n')}\n\nproposed, accepted: changes; each: requests and tokens for one of them\n`
 }
 
 function day(text: string): string {

@@ -1,5 +1,6 @@
 import type { PlanView } from '#schemas/plan-schema.ts'
-import { figure, plural } from '../wording.ts'
+import type { RunView } from '#schemas/run-schema.ts'
+import { costOfEach, figure, plural } from '../wording.ts'
 import { type Paint, textTable, wrap } from '../terminal-text.ts'
 import { operationsOf, type AgentProgress, type ProgressState } from './progress-state.ts'
 
@@ -17,16 +18,32 @@ const columns: readonly Column[] = [
   { title: 'left out', of: (agent) => agent.leftOut },
   { title: 'requests', of: (agent) => agent.requests, isRare: true },
   { title: 'tokens', of: (agent) => agent.tokens },
-  { title: 'each', of: ({ tokens, succeeded }) => Math.round(tokens / Math.max(succeeded, 1)), isRare: true },
 ]
 
-/** Returns a row for each agent: its operations by how they ended, change sets that are not in the patch, and what it has cost, each one that succeeded too. */
-export function agentTable({ agents }: ProgressState, paint: Paint): string[] {
+type Funnel = RunView['funnel'][number]
+
+/** Requests and tokens for each of these changes; a column is shown when some agent has any. */
+const costs = [
+  { title: 'each proposed', of: (funnel: Funnel) => funnel.generated ?? 0 },
+  { title: 'each accepted', of: (funnel: Funnel) => funnel.accepted },
+]
+
+/** Returns a row for each agent: its operations by how they ended, change sets that are not in the patch, and what it has cost: each change, too, requests before tokens. */
+export function agentTable({ agents }: ProgressState, funnel: RunView['funnel'], paint: Paint): string[] {
   const sorted = Object.entries(agents).toSorted(([left], [right]) => (left < right ? -1 : 1))
   if (sorted.length === 0) return []
   const shown = columns.filter(({ of, isRare }) => isRare !== true || sorted.some(([, agent]) => of(agent) > 0))
-  const rows = sorted.map(([name, agent]) => [name, ...shown.map(({ of }) => figure(of(agent)))])
-  const [head = '', ...lines] = textTable([['agent', ...shown.map(({ title }) => title)], ...rows])
+  const counted = sorted.map(([name, agent]) => [name, ...shown.map(({ of }) => figure(of(agent)))])
+  const eachs = costs.flatMap(({ title, of }) => {
+    const cells = sorted.map(([name, agent]) => {
+      const own = funnel.find((one) => one.agent === name)
+      return own === undefined ? '' : costOfEach(agent, of(own))
+    })
+    return cells.some((cell) => cell !== '') ? [{ title, cells }] : []
+  })
+  const rows = counted.map((row, at) => [...row, ...eachs.map(({ cells }) => cells[at] ?? '')])
+  const titles = [...shown, ...eachs].map(({ title }) => title)
+  const [head = '', ...lines] = textTable([['agent', ...titles], ...rows])
   return [paint('dim', head), ...lines]
 }
 

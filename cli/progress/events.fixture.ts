@@ -43,6 +43,7 @@ export const workedRun: readonly EventDraft[] = [
     data: {
       status: 'succeeded',
       summary: 'Fixed 2 faults.',
+      turns: 1,
       tokens: 1200,
       path: 'src/a.py',
       qualified_name: 'Shelf.count',

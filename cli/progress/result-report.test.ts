@@ -10,6 +10,7 @@ import { renderReport } from './result-report.ts'
 const state = eventsOf(workedRun).reduce(foldProgress, emptyProgress('r1'))
 const place = { agent: 'docstring', path: 'src/shop.py', qualified_name: 'shop.py' }
 const unreachable = { error_code: 'AGENT_002', count: 1, operation_id: 'o2', ...place, reason: 'model server down' }
+const made = { valid: 4, verified: 4, accepted_unverified: 0, rejected: 0, merged: 0 }
 const run = aRun({
   status: 'completed',
   phase: 'review',
@@ -21,6 +22,10 @@ const run = aRun({
     tests_kill_mutants: { ok: 2, total: 2, planted: 14, noticed: 7 },
   },
   failures: [unreachable],
+  funnel: [
+    { agent: 'lint', ...made, generated: 4, accepted: 3 },
+    { agent: 'docstring', ...made, generated: 0, accepted: 0 },
+  ],
   conflicts: 1,
   left_out: [
     {
@@ -45,9 +50,9 @@ describe('the report of a run', () => {
     expect(`\n${renderReport({ state, run, patch }, plain)}`).toBe(`
 run r1 completed in 3.2 s  ·  rehearsal model (no LLM)
 
-agent      operations  succeeded  unchanged  skipped  failed  left out  tokens   each
-docstring           2          0          0        1       1         0       0      0
-lint                1          1          0        0       0         0   1,200  1,200
+agent      operations  succeeded  unchanged  skipped  failed  left out  requests  tokens  each proposed  each accepted
+docstring           2          0          0        1       1         0         0       0
+lint                1          1          0        0       0         0         1   1,200      0.25, 300      0.33, 400
 
 Checked on the changed files:
   parses             2 of 2 files, 1 with syntax errors it had before, 1 not checked
@@ -131,7 +136,7 @@ Looked at 1,994 of 2,010 nodes, since 16 have not changed: 8 operations, 2 of th
   lint looked at 1,994 nodes: 5 operations on 3 nodes; none on 1,991 (no lint fault)
   tox.ini [flake8]: not checked: E121
 `)
-    expect(report).toMatch(/^lint .* 1 +1,200 +1,200$/m)
+    expect(report).toMatch(/^lint .* 1 +1 +1,200 +0\.25, 300 +0\.33, 400$/m)
     expect(resultView(parts).result).toMatchObject({
       looked_at: 2004,
       nodes_looked_at: 1994,

@@ -32,7 +32,7 @@ export function renderReport({ state, run, plan, patch, model }: ReportParts, vi
   return joinBlocks([
     headline(state, run, view),
     plan === undefined ? [] : plannedLines(plan, { ...view, nodes: run.nodes }),
-    agentTable(state, paint),
+    agentTable(state, run.funnel, paint),
     repeatedLines(state),
     evidenceLines(run, paint),
     setupLines(run, view),

@@ -145,7 +145,7 @@ export type VerdictCounts = Record<'accepted' | 'rejected', number>
 const Counter = z.tuple([z.string().regex(/^(?:accepted|rejected) /), z.coerce.number()])
 
 /** Counts the accepted and rejected change sets of each agent: what it costs does not grow with their number. */
-export async function countVerdicts({ redis, namespace }: LedgerStore, runId: RunId) {
+export async function countVerdicts({ redis, namespace }: Pick<LedgerStore, 'redis' | 'namespace'>, runId: RunId) {
   const stored = await redis.hgetall(runKeys(namespace, runId).verdicts)
   const counts = new Map<string, VerdictCounts>()
   for (const entry of Object.entries(stored)) {

@@ -1,9 +1,9 @@
 -- KEYS: results stream, last published seq per run, usage of the project today. ARGV: run, project, stream length to keep
--- (about), seconds to keep the usage, (seq, operation, result, agent, turns, prompt tokens, completion tokens, duration in ms)…
+-- (about), seconds to keep the usage, (seq, operation, result, agent, turns, prompt tokens, completion tokens, duration in ms, proposed changes)…
 local last = tonumber(redis.call('HGET', KEYS[2], ARGV[1]) or '0')
 local published = 0
-local figures = { 'turns', 'promptTokens', 'completionTokens', 'durationMs' }
-for i = 5, #ARGV, 8 do
+local figures = { 'turns', 'promptTokens', 'completionTokens', 'durationMs', 'proposed' }
+for i = 5, #ARGV, 9 do
   local seq = tonumber(ARGV[i])
   if seq > last then
     redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[3], '*', 'run_id', ARGV[1], 'operation_id', ARGV[i + 1],

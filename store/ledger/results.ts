@@ -113,7 +113,8 @@ export async function relayResults(store: LedgerStore, runId: RunId, noteBare: (
 function usageOfResult(json: string): OperationUsage {
   const used = OperationResult.parse(JSON.parse(json))
   const { agent, turns, prompt_tokens: promptTokens, completion_tokens: completionTokens } = used
-  return { agent, turns, promptTokens, completionTokens, durationMs: used.duration_ms }
+  const proposed = used.change_set_ids?.length ?? (used.change_set_id === undefined ? 0 : 1)
+  return { agent, turns, promptTokens, completionTokens, durationMs: used.duration_ms, proposed }
 }
 
 type FoundResult = { seq: number; operationId: OperationId; json: string; bare?: BareEnd }

@@ -7,6 +7,7 @@ import { endDeletion, makeUnknown, removeResults, requestDeletion, runsBeingDele
 import { collectionKeys, indexKeys, resultKeys, runKeys, runOfMember } from './keys.ts'
 import { withLease } from './lease.ts'
 import { bindTo, type LedgerStore, orStoreError, redisNowMs } from './store.ts'
+import { keepAccepted } from './usage.ts'
 
 export type Retention = ReturnType<typeof openRetention>
 
@@ -108,10 +109,9 @@ export async function forgetRun(store: RetentionStore, { projectId, runId }: End
   const answer = await makeUnknown(store, runId)
   if (answer !== 'open') {
     await forgetOperations(store, runId, sliceLength)
+    await keepAccepted(store, { projectId, runId })
     await redis.unlink(...keys.all.filter((key) => key !== keys.run))
-    const { published, counted } = resultKeys(namespace)
-    await redis.hdel(published, runId)
-    await redis.hdel(counted, runId)
+    await redis.hdel(resultKeys(namespace).counted, runId)
     await redis.zrem(index.runsOf(projectId), runId)
     await redis.unlink(keys.run)
   }

@@ -11,6 +11,8 @@ const UsageFigures = z.strictObject({
   prompt_tokens: z.int(),
   completion_tokens: z.int(),
   duration_ms: z.int().meta({ description: 'of all their attempts, without the time in which they waited for people' }),
+  proposed: z.int().meta({ description: 'change sets that these operations made' }),
+  accepted: z.int().meta({ description: 'change sets that are accepted, of the runs that began in this time' }),
 })
 export const UsageRow = UsageFigures.extend({
   of: z.string().meta({ description: 'the day, agent or project' }),

@@ -130,7 +130,7 @@ describe('the context of an operation at its start', () => {
           return price("1.20")
       \`\`\`
 
-      Docstrings there are in google style, in lines of at most 88 characters with their indentation.
+      Docstrings are in google style here, in lines of at most 88 characters with their indentation.
 
       ## Earlier results
       What these agents changed is kept apart: the code you see is without it.
@@ -176,7 +176,7 @@ describe('the context of an operation at its start', () => {
     const { user } = await work(runId)
     expect(user).toBe(
       'The node is the function shelf in src/shop.py:\n\n```python\ndef shelf(row):\n    return price(f"1.20")\n```\n\n' +
-        'Docstrings there are in google style, in lines of at most 88 characters with their indentation.\n',
+        'Docstrings are in google style here, in lines of at most 88 characters with their indentation.\n',
     )
   })
 

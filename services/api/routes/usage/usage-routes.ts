@@ -61,6 +61,8 @@ function sum(usages: readonly Usage[]): Omit<UsageRow, 'of'> {
     prompt_tokens: of('promptTokens'),
     completion_tokens: of('completionTokens'),
     duration_ms: of('durationMs'),
+    proposed: of('proposed'),
+    accepted: of('accepted'),
   }
 }
 
