@@ -2,17 +2,17 @@ import { getHeapStatistics } from 'node:v8'
 import { AppError, hasCode } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { SpanRecorder } from '#domain/span.ts'
-import type { WantedPatch } from '#domain/run.ts'
-import type { Ledger } from '#store/ledger/ledger.ts'
+import type { Run, WantedPatch } from '#domain/run.ts'
 import { unlessDeadly, untilStopped } from '#store/ledger/run-stage.ts'
 import type { StopSignals } from '#store/ledger/stop-signals.ts'
 import { after, untilAborted } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import { openThreadPool, type ThreadAnswer } from '#platform/thread-pool.ts'
+import { composeRun, type CompositionDeps } from './compose-run.ts'
 import type { ComposeQuestion, ComposeReport } from './compose-thread.ts'
 
-export type ComposerDeps = {
-  ledger: Pick<Ledger, 'cancel' | 'getRun' | 'move' | 'notePart' | 'notePatch' | 'readDecisions'>
+/** What a composition takes serves the runs that need no thread. */
+export type ComposerDeps = CompositionDeps & {
   stops: Pick<StopSignals, 'on'>
   log: Pick<Log, 'error'>
   traces: SpanRecorder
@@ -40,7 +40,10 @@ export type ThreadLimits = {
   beforeStart?: () => void
 }
 
-/** Composes runs in a thread with its own connections, so that neither it nor the operations of this worker wait for the other. */
+/**
+ * Composes runs in a thread with its own connections, so that neither it nor the operations of this worker wait for the other. A run
+ * that has changed nothing is ended without it.
+ */
 export function openComposer(
   worker: ComposeQuestion['worker'],
   deps: ComposerDeps,
@@ -59,6 +62,7 @@ export function openComposer(
       untilStopped(
         runId,
         async (own) => {
+          if (hasNoChange(await ledger.getRun(runId))) return composeRun(runId, deps, own)
           const answer = await thread.ask({ runId, worker }, own)
           if (answer.kind !== 'lost') answer.report.spans.forEach(traces.record)
           if (answer.kind === 'lost') lost = answer.why
@@ -82,6 +86,11 @@ export function openComposer(
     if (answer.report.fault !== undefined) throw faultOf(answer.report.fault)
   }
   return { compose, composePatch, close: async () => void (await Promise.all([thread.close(), patchThread.close()])) }
+}
+
+/** A change set comes of an operation that has succeeded; those of earlier generations are not counted any more. */
+function hasNoChange({ counts, generation }: Pick<Run, 'counts' | 'generation'>): boolean {
+  return generation === 1 && (counts.succeeded ?? 0) === 0
 }
 
 async function noteLost(
