@@ -57,10 +57,14 @@ export type WorkerService = {
   close(): Promise<void>
 }
 
-type ServiceDeps = { log: Log; redactor: Redactor }
+/** `writeLog` takes the lines of its threads, which write to stderr without it. */
+type ServiceDeps = { log: Log; redactor: Redactor; writeLog?: (lines: string) => void }
 
 /** Starts a worker. It has no host credentials and no state of its own; any number of workers may run. */
-export async function startWorker(config: WorkerConfig, { log, redactor }: ServiceDeps): Promise<WorkerService> {
+export async function startWorker(
+  config: WorkerConfig,
+  { log, redactor, writeLog }: ServiceDeps,
+): Promise<WorkerService> {
   const releaser = openReleaser()
   try {
     const metrics = openMetrics('worker')
@@ -91,7 +95,7 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
     releaser.add('health', health.close)
     const composer = openComposer(
       { workerId, storage, environments, sandbox, secrets: redactor.given, logging },
-      { ...operation, stops, log, traces },
+      { ...operation, stops, log, traces, writeLog },
       { idleMs: config.composerIdleMs, ...(config.isSmall ? { beforeStart: shrinkHeap } : {}) },
     )
     releaser.add('composer', composer.close)

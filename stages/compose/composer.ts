@@ -16,6 +16,8 @@ export type ComposerDeps = CompositionDeps & {
   stops: Pick<StopSignals, 'on'>
   log: Pick<Log, 'error'>
   traces: SpanRecorder
+  /** Takes the lines that its threads log; without it they go to stderr. */
+  writeLog?: ((lines: string) => void) | undefined
 }
 
 export type Composer = {
@@ -50,9 +52,9 @@ export function openComposer(
   limits: ThreadLimits = {},
 ): Composer {
   const { ledger, log, traces } = deps
-  const thread = openComposingThread('the composer', limits)
+  const thread = openComposingThread('the composer', limits, deps)
   // Of its own, so that neither waits for the other, nor ends with it.
-  const patchThread = openComposingThread('the patch composer', limits)
+  const patchThread = openComposingThread('the patch composer', limits, deps)
 
   async function compose(job: { runId: RunId; stalls: number; why?: string }, signal: AbortSignal): Promise<void> {
     const { runId, stalls } = job
@@ -114,10 +116,11 @@ const usualIdleMs = 60_000
 function openComposingThread(
   name: string,
   { memoryMb = ownHeapMb(), stillMs = mostStillMs, idleMs = usualIdleMs, beforeStart = () => {} }: ThreadLimits,
+  { writeLog: writeErrors }: Pick<ComposerDeps, 'writeLog'>,
 ) {
   const entry = new URL('./compose-thread.ts', import.meta.url)
   // The AWS SDK may find its keys in the environment.
-  const options = { entry, name, work: 'one step', threads: 1, memoryMb, env: 'inherited' } as const
+  const options = { entry, name, work: 'one step', threads: 1, memoryMb, env: 'inherited', writeErrors } as const
   const open = () => openThreadPool<ComposeQuestion, ComposeReport>({ ...options, limitMs: stillMs })
   let pool = open()
   let isStarted = false
