@@ -16,6 +16,8 @@ export type ThreadOptions = {
   memoryMb?: number
   /** `inherited`: a copy of this process's, for libraries that look for their settings there; `bare` by default. */
   env?: 'bare' | 'inherited'
+  /** Takes what the thread writes to stderr; without it, that goes to this process's. */
+  writeErrors?: ((text: string) => void) | undefined
 }
 
 export type PoolOptions = ThreadOptions & {
@@ -138,14 +140,18 @@ type Thread<Question, Report> = {
 }
 
 /** Unlimited, the young garbage alone may take 130 MB a thread. Needing more than `memoryMb` crashes the thread. */
-function startWorker({ entry, name, memoryMb = 256, env = 'bare' }: ThreadOptions, progress: ThreadProgress): Worker {
+function startWorker(options: ThreadOptions, progress: ThreadProgress): Worker {
+  const { entry, name, memoryMb = 256, env = 'bare', writeErrors } = options
   const resourceLimits = { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: 12 }
-  return new Worker(entry, {
+  const worker = new Worker(entry, {
     name,
     workerData: progress,
     resourceLimits,
+    stderr: writeErrors !== undefined,
     ...(env === 'bare' ? { env: ownChildEnv() } : {}),
   })
+  if (writeErrors !== undefined) worker.stderr.setEncoding('utf8').on('data', writeErrors)
+  return worker
 }
 
 /** A thread may take this many times its limit by the clock, on a busy machine. */

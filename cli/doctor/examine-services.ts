@@ -69,7 +69,7 @@ async function examineRedisUser(apiUrl: string, signal: AbortSignal): Promise<Di
 }
 
 export async function examineS3({ storage }: CliConfig, signal: AbortSignal): Promise<Diagnosis> {
-  if (storage === undefined) return fine('s3', 'embedded')
+  if (storage === undefined) return fine('s3', 'not needed: objects are files in the data folder')
   const { endpoint, region } = storage.s3
   if (endpoint === undefined) return fine('s3', `AWS, ${region}`)
   if (endpoint.startsWith('file:')) return examineFolder(fileURLToPath(endpoint))

@@ -148,16 +148,24 @@ async function startWorkers(
   const ofSetups = { ...environment, REMORA_SANDBOX_PATHS: options.setupPaths ?? paths }
   await startSetups(setupEnv(stores, { environment: ofSetups, bubblewrap }), inThis)
   const env = workerEnv(stores, { modelUrls, model, environment, bubblewrap })
-  if (options.isSmall === true || options.isDry === true) return startOwnWorker(env, inThis)
+  if (options.isSmall === true || options.isDry === true) return startOwnWorker(env, log, inThis)
   const workers = startWorkerPool({ count, env, log, say, pauses })
   releaser.add('workers', workers.stop)
   return workers
 }
 
-async function startOwnWorker(env: Env, { log, secrets, releaser, served }: InThisProcess): Promise<undefined> {
+async function startOwnWorker(
+  env: Env,
+  { entry: log, write: writeLog }: StackLog,
+  { secrets, releaser, served }: InThisProcess,
+): Promise<undefined> {
   const [{ startWorker }, { parseConfig }] = await loadWorker()
   const { worker, secrets: own } = parseConfig(env)
-  const { healthPort, close } = await startWorker(worker, { log, redactor: openRedactor([...own, ...secrets]) })
+  const { healthPort, close } = await startWorker(worker, {
+    log,
+    writeLog,
+    redactor: openRedactor([...own, ...secrets]),
+  })
   releaser.add('worker', close)
   served.push({ service: 'worker', healthPort })
 }

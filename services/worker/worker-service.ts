@@ -14,7 +14,7 @@ import { loggedOutages } from '#store/objects/logged-outages.ts'
 import { type ObjectStore, objectStoreCheck, permittedPuts, type PutPermit } from '#store/objects/object-store.ts'
 import { openObjects } from '#store/objects/open-objects.ts'
 import { openSnapshotReader } from '#store/objects/snapshot.ts'
-import { getBundle } from '#store/objects/stored-records.ts'
+import { getBundle, getChangeSets } from '#store/objects/stored-records.ts'
 import { connectRedis, type RedisClient } from '#platform/redis-client.ts'
 import { shrinkHeap } from '#platform/collect-garbage.ts'
 import { openHealth } from '#platform/http-health.ts'
@@ -31,6 +31,7 @@ import { codeFolders } from '#tool-scripts/limited-process.ts'
 import { openScriptPool, type ScriptPool } from '#tool-scripts/script-pool.ts'
 import { openPreparedBundles } from '#stages/operate/agent/prepared-bundle.ts'
 import { tracedAttempts } from './attempt-spans.ts'
+import type { CompositionDeps } from '#stages/compose/compose-run.ts'
 import { type Composer, openComposer } from '#stages/compose/composer.ts'
 import type { WorkerConfig } from './worker-config.ts'
 import { openEvidenceChecker } from '#stages/operate/evidence/evidence-checker.ts'
@@ -56,10 +57,14 @@ export type WorkerService = {
   close(): Promise<void>
 }
 
-type ServiceDeps = { log: Log; redactor: Redactor }
+/** `writeLog` takes the lines of its threads, which write to stderr without it. */
+type ServiceDeps = { log: Log; redactor: Redactor; writeLog?: (lines: string) => void }
 
 /** Starts a worker. It has no host credentials and no state of its own; any number of workers may run. */
-export async function startWorker(config: WorkerConfig, { log, redactor }: ServiceDeps): Promise<WorkerService> {
+export async function startWorker(
+  config: WorkerConfig,
+  { log, redactor, writeLog }: ServiceDeps,
+): Promise<WorkerService> {
   const releaser = openReleaser()
   try {
     const metrics = openMetrics('worker')
@@ -90,7 +95,7 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
     releaser.add('health', health.close)
     const composer = openComposer(
       { workerId, storage, environments, sandbox, secrets: redactor.given, logging },
-      { ledger, stops, log, traces },
+      { ...operation, stops, log, traces, writeLog },
       { idleMs: config.composerIdleMs, ...(config.isSmall ? { beforeStart: shrinkHeap } : {}) },
     )
     releaser.add('composer', composer.close)
@@ -183,7 +188,9 @@ type Opened = {
   searcher: LineSearcher
 }
 
-async function operationDeps(config: WorkerConfig, opened: Opened, releaser: Releaser): Promise<OperationDeps> {
+type WorkDeps = OperationDeps & CompositionDeps
+
+async function operationDeps(config: WorkerConfig, opened: Opened, releaser: Releaser): Promise<WorkDeps> {
   const { objects, model, models, linter, syntax, log } = opened
   const { name, temperature, toolChoice } = config.model
   const warn = (error: unknown) => log.warn('no model server answers yet', { error }) // operations wait until one does
@@ -197,6 +204,8 @@ async function operationDeps(config: WorkerConfig, opened: Opened, releaser: Rel
   releaser.add('archives of snapshots', archives.close)
   return {
     ...opened,
+    blobs,
+    readSets: (project, hash) => getChangeSets(objects, project, hash),
     ...openSurroundings(opened),
     startLayer: openStartLayers(opened),
     python,
@@ -207,6 +216,8 @@ async function operationDeps(config: WorkerConfig, opened: Opened, releaser: Rel
     programs: {
       sandbox: opened.sandbox,
       limits: config.sandbox.limits,
+      gateLimitS: config.sandbox.gateLimitS,
+      snapshot: readSnapshot,
       archive: archives.open,
       environment: openEnvironments({ ...config.environments, objects }),
     },

@@ -13,33 +13,34 @@ import { connectRedis, type RedisConnection } from '#platform/redis-client.ts'
 import { anOutcome, aPlannedOperation, executing } from '#testing/open-test-ledger.ts'
 import { recordedLog } from '#testing/recorded-log.ts'
 import { type TestRedis, testRedis } from '#testing/redis.ts'
-import { testObjects, type TestObjects } from '#testing/s3.ts'
+import { useOpened } from '#testing/use-opened.ts'
+import { testComposition } from './composition.fixture.ts'
 import { type Composer, type ComposerDeps, openComposer, type ThreadLimits } from './composer.ts'
 
 const never = new AbortController().signal
+/** A thread with so little memory dies of its start. */
+const tooLittleMb = 16
 
 describe('a composition in a thread', () => {
   let server: TestRedis
   let connection: RedisConnection
   let ledger: Ledger
-  let store: TestObjects
+  const composition = useOpened(testComposition)
   beforeAll(async () => {
     server = await testRedis()
     connection = connectRedis(server.url, { retries: null }, silentLog)
     ledger = openLedger(connection.redis) // the thread's ledger has the usual namespace
-    store = await testObjects()
   })
   afterAll(async () => {
     connection.redis.disconnect()
-    await store.close()
     await server.close()
   })
 
   type ComposerChoice = ThreadLimits & { endpoint?: string; log?: ComposerDeps['log'] }
 
-  function composer({ endpoint = store.s3.endpoint, log = silentLog, ...limits }: ComposerChoice = {}): Composer {
-    const { accessKeyId, secretAccessKey, ...place } = store.s3
-    const s3 = { ...place, endpoint, credentials: { accessKeyId, secretAccessKey } }
+  function composer({ endpoint, log = silentLog, ...limits }: ComposerChoice = {}): Composer {
+    const { accessKeyId, secretAccessKey, ...place } = composition.store.s3
+    const s3 = { ...place, endpoint: endpoint ?? place.endpoint, credentials: { accessKeyId, secretAccessKey } }
     const worker = {
       workerId: 'w1',
       storage: { redisUrl: server.url, s3 },
@@ -48,7 +49,8 @@ describe('a composition in a thread', () => {
       secrets: [],
       logging: { level: 'silent' as const },
     }
-    const opened = openComposer(worker, { ledger, stops: { on: () => () => {} }, log, traces: noTracing }, limits)
+    const deps = { ...composition.deps, ledger, stops: { on: () => () => {} }, log, traces: noTracing }
+    const opened = openComposer(worker, deps, limits)
     onTestFinished(opened.close)
     return opened
   }
@@ -66,10 +68,16 @@ describe('a composition in a thread', () => {
 
   it('ends its run, one after the other in the same thread', async () => {
     const { compose } = composer()
-    for (const runId of [await executed({ status: 'unchanged' }), await executed({ status: 'unchanged' })]) {
+    for (const runId of [await executed({}), await executed({})]) {
       await compose({ runId, stalls: 0 }, never)
       expect(await ledger.getRun(runId)).toMatchObject({ status: 'completed', composing: null })
     }
+  })
+
+  it('starts no thread for a run that has changed nothing', async () => {
+    const runId = await executed({ status: 'unchanged' })
+    await composer({ memoryMb: tooLittleMb }).compose({ runId, stalls: 0 }, never)
+    expect(await ledger.getRun(runId)).toMatchObject({ status: 'completed', composing: null })
   })
 
   it('notes for a part of a patch why it cannot be composed, also when the thread died of it', async () => {
@@ -78,7 +86,7 @@ describe('a composition in a thread', () => {
     const jobOf = (part: string) => ({ runId, patch: { of: 'accepted', part: part.repeat(64) } }) as const
     await composer().composePatch(jobOf('a'), never)
     expect(await noted()).toEqual(['STORE_003'])
-    await composer({ memoryMb: 16 }).composePatch(jobOf('b'), never)
+    await composer({ memoryMb: tooLittleMb }).composePatch(jobOf('b'), never)
     expect(await noted()).toEqual(['STORE_003', 'TOOL_004'])
     expect((await ledger.getRun(runId)).patches).toEqual({})
   })
@@ -115,8 +123,8 @@ describe('a composition in a thread', () => {
   })
 
   it('fails its run when five threads died of it, and says of what', async () => {
-    const runId = await executed({ status: 'unchanged' })
-    await composer({ memoryMb: 16 }).compose({ runId, stalls: 2 }, never)
+    const runId = await executed({})
+    await composer({ memoryMb: tooLittleMb }).compose({ runId, stalls: 2 }, never)
     const reason = expect.stringMatching(/review died 5 times: .*memory/)
     expect(await ledger.getRun(runId)).toMatchObject({
       status: 'failed',
@@ -151,6 +159,6 @@ describe('a composition in a thread', () => {
       return { changeSetId, operationId, bundle, nodeId: node.nodeId, files, evidence: [] }
     })
     const keyOf = (hash: string) => objectKeys.attempt(defaultProject, hash)
-    return putHashedJson(store.objects, keyOf, { changeSet: null, changeSets })
+    return putHashedJson(composition.store.objects, keyOf, { changeSet: null, changeSets })
   }
 })

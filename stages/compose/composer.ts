@@ -2,20 +2,22 @@ import { getHeapStatistics } from 'node:v8'
 import { AppError, hasCode } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { SpanRecorder } from '#domain/span.ts'
-import type { WantedPatch } from '#domain/run.ts'
-import type { Ledger } from '#store/ledger/ledger.ts'
+import type { Run, WantedPatch } from '#domain/run.ts'
 import { unlessDeadly, untilStopped } from '#store/ledger/run-stage.ts'
 import type { StopSignals } from '#store/ledger/stop-signals.ts'
 import { after, untilAborted } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import { openThreadPool, type ThreadAnswer } from '#platform/thread-pool.ts'
+import { composeRun, type CompositionDeps } from './compose-run.ts'
 import type { ComposeQuestion, ComposeReport } from './compose-thread.ts'
 
-export type ComposerDeps = {
-  ledger: Pick<Ledger, 'cancel' | 'getRun' | 'move' | 'notePart' | 'notePatch' | 'readDecisions'>
+/** What a composition takes serves the runs that need no thread. */
+export type ComposerDeps = CompositionDeps & {
   stops: Pick<StopSignals, 'on'>
   log: Pick<Log, 'error'>
   traces: SpanRecorder
+  /** Takes the lines that its threads log; without it they go to stderr. */
+  writeLog?: ((lines: string) => void) | undefined
 }
 
 export type Composer = {
@@ -40,16 +42,19 @@ export type ThreadLimits = {
   beforeStart?: () => void
 }
 
-/** Composes runs in a thread with its own connections, so that neither it nor the operations of this worker wait for the other. */
+/**
+ * Composes runs in a thread with its own connections, so that neither it nor the operations of this worker wait for the other. A run
+ * that has changed nothing is ended without it.
+ */
 export function openComposer(
   worker: ComposeQuestion['worker'],
   deps: ComposerDeps,
   limits: ThreadLimits = {},
 ): Composer {
   const { ledger, log, traces } = deps
-  const thread = openComposingThread('the composer', limits)
+  const thread = openComposingThread('the composer', limits, deps)
   // Of its own, so that neither waits for the other, nor ends with it.
-  const patchThread = openComposingThread('the patch composer', limits)
+  const patchThread = openComposingThread('the patch composer', limits, deps)
 
   async function compose(job: { runId: RunId; stalls: number; why?: string }, signal: AbortSignal): Promise<void> {
     const { runId, stalls } = job
@@ -59,6 +64,7 @@ export function openComposer(
       untilStopped(
         runId,
         async (own) => {
+          if (hasNoChange(await ledger.getRun(runId))) return composeRun(runId, deps, own)
           const answer = await thread.ask({ runId, worker }, own)
           if (answer.kind !== 'lost') answer.report.spans.forEach(traces.record)
           if (answer.kind === 'lost') lost = answer.why
@@ -84,6 +90,11 @@ export function openComposer(
   return { compose, composePatch, close: async () => void (await Promise.all([thread.close(), patchThread.close()])) }
 }
 
+/** A change set comes of an operation that has succeeded; those of earlier generations are not counted any more. */
+function hasNoChange({ counts, generation }: Pick<Run, 'counts' | 'generation'>): boolean {
+  return generation === 1 && (counts.succeeded ?? 0) === 0
+}
+
 async function noteLost(
   { runId, patch: { of, part }, why }: { runId: RunId; patch: WantedPatch; why: string },
   ledger: ComposerDeps['ledger'],
@@ -105,10 +116,11 @@ const usualIdleMs = 60_000
 function openComposingThread(
   name: string,
   { memoryMb = ownHeapMb(), stillMs = mostStillMs, idleMs = usualIdleMs, beforeStart = () => {} }: ThreadLimits,
+  { writeLog: writeErrors }: Pick<ComposerDeps, 'writeLog'>,
 ) {
   const entry = new URL('./compose-thread.ts', import.meta.url)
   // The AWS SDK may find its keys in the environment.
-  const options = { entry, name, work: 'one step', threads: 1, memoryMb, env: 'inherited' } as const
+  const options = { entry, name, work: 'one step', threads: 1, memoryMb, env: 'inherited', writeErrors } as const
   const open = () => openThreadPool<ComposeQuestion, ComposeReport>({ ...options, limitMs: stillMs })
   let pool = open()
   let isStarted = false

@@ -13,15 +13,17 @@ export type StoreProxy = {
   close(): Promise<void>
 }
 
-const slowMs = 700
+type ProxyOptions = {
+  /** Requests for which it is true are not answered. */
+  hold?: (request: IncomingMessage) => boolean
+  /** Says how long a request waits while the fault is `slow`. */
+  slowMs?: number
+}
 
-/**
- * A proxy in front of the object store. Headers pass unchanged, so signatures hold. Requests for which `hold` is true are not
- * answered.
- */
+/** A proxy in front of the object store. Headers pass unchanged, so signatures hold. */
 export async function openStoreProxy(
   store: string,
-  { hold = () => false }: { hold?: (request: IncomingMessage) => boolean } = {},
+  { hold = () => false, slowMs = 700 }: ProxyOptions = {},
 ): Promise<StoreProxy> {
   let fault: StoreFault | 'full' | 'silent' | undefined
   let requests = 0

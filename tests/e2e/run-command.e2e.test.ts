@@ -23,13 +23,15 @@ describe('remora run on a folder', () => {
   })
   afterAll(() => folder.remove())
 
-  it('completes, prints that no model was asked, and leaves no process', async () => {
+  it('completes, prints that no model was asked, logs to its file, and leaves no process', async () => {
     const args = ['run', '.', '--agents', 'lint,docstring', '--paths', threeModules, '--out', 'proposed.patch']
     const run = remora(programs, folder, args)
     const started = await atWork(run)
     expect(await run.exited, run.err()).toBe(0)
     expect(run.out()).toContain('completed')
     expect(run.out()).toContain('rehearsal model (no LLM)')
+    expect(run.err()).not.toContain('run ended')
+    expect(await folder.read('.remora/stack.log')).toContain('"message":"run ended"')
     expect(await stillRunning(started)).toEqual([])
     expect(await processesNaming(folder.path)).toEqual([])
   })

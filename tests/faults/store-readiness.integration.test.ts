@@ -9,9 +9,15 @@ import { openS3ObjectStore } from '#store/objects/s3-object-store.ts'
 import { delay } from '#platform/clock.ts'
 import { openHealth } from '#platform/http-health.ts'
 import { startLocalS3, type LocalS3 } from '#testing/local-s3.ts'
-import { openReadiness } from '#platform/readiness.ts'
+import { openPartCheck, openReadiness, type PartState } from '#platform/readiness.ts'
+import { openModelPool } from '#models/model-pool.ts'
+import { startModelServer } from '#models/pool/model-server.fixture.ts'
+import { openSmallRedis } from '#testing/redis.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { recordedLog, soonClock } from '#testing/recorded-log.ts'
 import { until } from '#testing/until.ts'
+import { openStoreGate } from '../../services/worker/store-gate.ts'
+import { keepPresent, openModelsInUse } from '../../services/worker/worker-presence.ts'
 import { openStoreProxy, type StoreProxy } from '../chaos/store-proxy.ts'
 
 let dir = ''
@@ -128,6 +134,50 @@ it('an object store that is frozen is one outage in the log, as soon as a ping h
     process.kill(s3.pid, 'SIGCONT')
     objects.close()
   }
+})
+
+describe('a worker whose object store gives no answer within a second', () => {
+  const server = useOpened(openSmallRedis)
+
+  it('goes on taking operations when the answer comes late, and takes none while no answer is of use', async () => {
+    const late = await openStoreProxy(s3.endpoint, { slowMs: 1_500 })
+    const objects = openStore({ endpoint: late.endpoint })
+    const check = openPartCheck(objectStoreCheck(objects))
+    const { log, messages } = recordedLog()
+    const model = await startModelServer('good')
+    const endpoints = [{ url: model.url, models: ['own'] }]
+    const pool = openModelPool({ endpoints, requestTimeoutMs: 1_000, retryBudgetMs: 0, maxInFlight: 1 })
+    const taken: number[] = []
+    const leave = await keepPresent({
+      redis: server.redis,
+      id: 'worker-1',
+      operations: 8,
+      models: openModelsInUse(pool, 'own'),
+      store: openStoreGate(check, log),
+      programs: async () => ({ names: [] }),
+      everyMs: 1_000,
+      take: (most) => void taken.push(most),
+      log,
+    })
+    const isSeen = (state: PartState['state']) => until(check, { holds: (part) => part.state === state })
+    try {
+      late.setFault('slow')
+      await isSeen('away')
+      await isSeen('ok')
+      expect([taken, messages()]).toEqual([[], []])
+      late.setFault('503')
+      await until(() => taken.length === 1)
+      late.setFault(undefined)
+      await until(() => taken.length === 2)
+      expect(taken).toEqual([0, 8])
+    } finally {
+      await leave()
+      await pool.close()
+      model.close()
+      objects.close()
+      await late.close()
+    }
+  })
 })
 
 describe('an object store of a service that does not wait for long', () => {
