@@ -16,6 +16,8 @@ export type ThreadOptions = {
   memoryMb?: number
   /** `inherited`: a copy of this process's, for libraries that look for their settings there; `bare` by default. */
   env?: 'bare' | 'inherited'
+  /** Is called before the thread starts. */
+  beforeStart?: (() => void) | undefined
   /** Takes what the thread writes to stderr; without it, that goes to this process's. */
   writeErrors?: ((text: string) => void) | undefined
 }
@@ -197,6 +199,7 @@ function watchThread(
 
 function openThread<Question, Report>(options: ThreadOptions): Thread<Question, Report> {
   const { name } = options
+  options.beforeStart?.()
   const progress = newProgress()
   const worker = startWorker(options, progress)
   const requests: PromiseWithResolvers<ThreadEnding<Report>>[] = []

@@ -5,7 +5,7 @@ import type { SpanRecorder } from '#domain/span.ts'
 import type { Run, WantedPatch } from '#domain/run.ts'
 import { unlessDeadly, untilStopped } from '#store/ledger/run-stage.ts'
 import type { StopSignals } from '#store/ledger/stop-signals.ts'
-import { after, untilAborted } from '#platform/clock.ts'
+import { untilAborted } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import { openThreadPool, type ThreadAnswer } from '#platform/thread-pool.ts'
 import { composeRun, type CompositionDeps } from './compose-run.ts'
@@ -112,49 +112,32 @@ function faultOf({ code, message, cause }: NonNullable<ComposeReport['fault']>):
 /** The thread and its linter take 80 to 130 MB, and a second to start. */
 const usualIdleMs = 60_000
 
-/** Ends a thread when there was no question for a while. */
 function openComposingThread(
   name: string,
-  { memoryMb = ownHeapMb(), stillMs = mostStillMs, idleMs = usualIdleMs, beforeStart = () => {} }: ThreadLimits,
+  { memoryMb = ownHeapMb(), stillMs: limitMs = mostStillMs, idleMs = usualIdleMs, beforeStart }: ThreadLimits,
   { writeLog: writeErrors }: Pick<ComposerDeps, 'writeLog'>,
 ) {
   const entry = new URL('./compose-thread.ts', import.meta.url)
+  const limits = { threads: 1, memoryMb, limitMs, idleMs }
   // The AWS SDK may find its keys in the environment.
-  const options = { entry, name, work: 'one step', threads: 1, memoryMb, env: 'inherited', writeErrors } as const
-  const open = () => openThreadPool<ComposeQuestion, ComposeReport>({ ...options, limitMs: stillMs })
+  const options = { entry, name, work: 'one step', env: 'inherited', writeErrors, beforeStart } as const
+  const open = () => openThreadPool<ComposeQuestion, ComposeReport>({ ...options, ...limits })
   let pool = open()
-  let isStarted = false
-  let stopIdling = () => {}
-
-  async function renew(): Promise<void> {
-    const former = pool
-    pool = open()
-    isStarted = false
-    await former.close()
-  }
   return {
     /** Throws the reason of `signal`, with which it ends the thread. */
     async ask(question: ComposeQuestion, signal: AbortSignal): Promise<ThreadAnswer<ComposeReport>> {
-      stopIdling()
-      if (!isStarted) beforeStart()
-      isStarted = true
       try {
-        const answer = await untilAborted(pool.ask(question), signal)
-        isStarted = answer.kind === 'report'
-        return answer
+        return await untilAborted(pool.ask(question), signal)
       } catch (error) {
-        isStarted = false
-        if (signal.aborted) await renew()
-        else if (hasCode(error, 'TOOL_004')) return { kind: 'lost', item: -1, why: error.message }
+        if (signal.aborted) {
+          const former = pool
+          pool = open()
+          await former.close()
+        } else if (hasCode(error, 'TOOL_004')) return { kind: 'lost', item: -1, why: error.message }
         throw error
-      } finally {
-        stopIdling = after(idleMs, () => void renew())
       }
     },
-    async close() {
-      stopIdling()
-      await pool.close()
-    },
+    close: () => pool.close(),
   }
 }
 
