@@ -14,9 +14,11 @@ export function hiddenCharacter(text: string): string | undefined {
 
 /** The first such character that a change adds, in words; one that the text had may stay or move, and so may the CR of a text whose lines end with it. */
 export function addedCharacter(before: string, after: string): string | undefined {
+  const found = [...after.matchAll(hidden)]
+  if (found.length === 0) return undefined
   const endsWithCr = before.includes('\r') && !before.includes('\n')
   const left = Map.groupBy(before.match(hidden) ?? [], (character) => character)
-  for (const { 0: one, index } of after.matchAll(hidden)) {
+  for (const { 0: one, index } of found) {
     if (left.get(one)?.pop() !== undefined || (one === '\r' && endsWithCr)) continue
     const why =
       one === '\uFFFD' ? 'half a character was lost' : 'programs read it differently, and what follows may be code'

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { Language, Parser, type Range, type Tree } from 'web-tree-sitter'
+import { Language, type ParseCallback, Parser, type Range, type Tree } from 'web-tree-sitter'
 import { z } from 'zod'
 import { getOrMake } from '#platform/cached-answers.ts'
 import { grammarFile } from './grammars.ts'
@@ -79,11 +79,18 @@ type Parsed = { text: string; ranges: Range[] | undefined }
 function parseWith(parser: Parser, { text, ranges }: Parsed, isOverrun: () => boolean): Tree {
   if (damaged) throw new Error('an earlier text has damaged the parser of this process: start it again')
   damaged = true
-  const tree = parser.parse(text, undefined, ranges && { includedRanges: ranges })
+  const tree =
+    ranges === undefined ? parser.parse(text) : parser.parse(inRanges(text, ranges), null, { includedRanges: ranges })
   if (tree === null) throw new Error('the parser has no language')
   if (isOverrun()) throw new Error('too deeply nested for the grammar: its scanner has damaged the parser')
   damaged = false
   return tree
+}
+
+/** Reads no further than a range goes: the parser copies what it is given, up to 5,000 characters of it. */
+function inRanges(text: string, ranges: readonly Range[]): ParseCallback {
+  return (from) =>
+    text.slice(from, ranges.find(({ startIndex, endIndex }) => startIndex <= from && from < endIndex)?.endIndex)
 }
 
 /** The types leave this out: a parser is an address in the memory of its wasm instance. */

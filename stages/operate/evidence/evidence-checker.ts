@@ -21,6 +21,7 @@ import { isScriptCheck, isScriptLanguage, type ScriptLanguage } from './javascri
 import {
   type ComparedFacts,
   type CheckResult,
+  once,
   openPythonFacts,
   type PythonReader,
   type ReadFile,
@@ -158,7 +159,7 @@ function openPythonEvidence(deps: PythonDeps) {
   return (file: TextFile, checks: readonly TextCheck[]) => {
     const { path, before, after } = file
     const facts = compare(before ?? '', after)
-    const linted = () => lintBoth(file, lint)
+    const linted = once(() => lintBoth(file, lint))
     const asked = checks.filter(isFactCheck)
     const proved =
       deps.inFull === true || before === undefined ? undefined : facts.inPart((part) => provedOf(part, asked, file))
@@ -168,7 +169,7 @@ function openPythonEvidence(deps: PythonDeps) {
         return evidenceOf({ check, path, tool: treeSitter }, async () => result)
       }
       const makeCheck = { parses: parsesAsBefore, lint_before_after: lintBeforeAfter }[check]
-      return evidenceOf({ check, path, tool: version }, async () => makeCheck(...(await linted()), facts.lineRuns()))
+      return evidenceOf({ check, path, tool: version }, async () => makeCheck(...(await linted()), facts.lineRuns))
     }
   }
 }

@@ -1,13 +1,13 @@
 import type { Diagnostic, LintReport } from '#languages/lint/lint-report.ts'
 import { bisect, changedRuns, linesOf, type ChangedRun } from '#platform/changed-ranges.ts'
-import type { CheckResult } from './python-facts.ts'
+import { type CheckResult, once } from './python-facts.ts'
 
 export type Linted = { text: string; report: LintReport }
 
 /** Finds faults that were not there before at the corresponding place, by the repository's rules and the guard rules. A fixed one makes up for none. */
-export function lintBeforeAfter(before: Linted, after: Linted, runs?: readonly ChangedRun[]): CheckResult {
+export function lintBeforeAfter(before: Linted, after: Linted, runsOf?: () => readonly ChangedRun[]): CheckResult {
   const figures = { before: before.report.diagnostics.length, after: after.report.diagnostics.length }
-  const fresh = faultsMade(before, after, runs)
+  const fresh = faultsMade(before, after, runsOf)
   const texts = new Set(fresh.map(({ code, line, message }) => `line ${line}: ${code} ${message}`))
   return { ...figures, fault: texts.size === 0 ? undefined : `new: ${summaryOf([...texts])}` }
 }
@@ -16,9 +16,10 @@ export function lintBeforeAfter(before: Linted, after: Linted, runs?: readonly C
 export function faultsMade(
   before: Linted,
   after: Linted,
-  runs: readonly ChangedRun[] = changedRuns(linesOf(before.text), linesOf(after.text)),
+  runsOf = () => changedRuns(linesOf(before.text), linesOf(after.text)),
 ): Diagnostic[] {
-  const places = movedPlaces(before.text, after.text, runs)
+  if (after.report.guards.length + after.report.diagnostics.length === 0) return []
+  const places = movedPlaces(before.text, after.text, runsOf())
   return [
     ...freshFaults(before.report.guards, after.report.guards, places),
     ...freshFaults(before.report.diagnostics, after.report.diagnostics, places),
@@ -86,8 +87,7 @@ type Places = {
 }
 
 function movedPlaces(before: string, after: string, runs: readonly ChangedRun[]): Places {
-  const [rowOf, rowOfAfter] = [lineCounter(before), lineCounter(after)]
-  const [linesBefore, linesAfter] = [linesOf(before), linesOf(after)]
+  const [linesBefore, linesAfter] = [once(() => linesOf(before)), once(() => linesOf(after))]
   const rowAfter = rowMover(runs)
   const begin = (fault: Diagnostic, row: number) => `${kindOf(fault)} begins ${row}:${fault.column}`
   const end = (fault: Diagnostic, row: number) => `${kindOf(fault)} ends ${row}`
@@ -106,14 +106,14 @@ function movedPlaces(before: string, after: string, runs: readonly ChangedRun[])
     same: {
       keysBefore(fault) {
         const row = rowAfter(fault.line - 1).row
-        const last = rowOf(fault.end)
+        const last = lastRowOf(fault, before)
         const lastRow = last > fault.line - 1 ? rowAfter(last).row : undefined
         return [
           ...(row === undefined ? [] : [begin(fault, row)]),
           ...(lastRow === undefined ? [] : [end(fault, lastRow)]),
         ]
       },
-      keysAfter: (fault) => [begin(fault, fault.line - 1), end(fault, rowOfAfter(fault.end))],
+      keysAfter: (fault) => [begin(fault, fault.line - 1), end(fault, lastRowOf(fault, after))],
     },
     inRun: {
       keysBefore(fault) {
@@ -126,12 +126,12 @@ function movedPlaces(before: string, after: string, runs: readonly ChangedRun[])
       },
     },
     onMovedLine: {
-      keysBefore: (fault) => (wasChanged(fault) ? [onLine(fault, linesBefore)] : []),
-      keysAfter: (fault) => (isChanged(fault) ? [onLine(fault, linesAfter)] : []),
+      keysBefore: (fault) => (wasChanged(fault) ? [onLine(fault, linesBefore())] : []),
+      keysAfter: (fault) => (isChanged(fault) ? [onLine(fault, linesAfter())] : []),
     },
     onMovedImport: {
-      keysBefore: (fault) => (wasChanged(fault) ? onImport(fault, linesBefore) : []),
-      keysAfter: (fault) => (isChanged(fault) ? onImport(fault, linesAfter) : []),
+      keysBefore: (fault) => (wasChanged(fault) ? onImport(fault, linesBefore()) : []),
+      keysAfter: (fault) => (isChanged(fault) ? onImport(fault, linesAfter()) : []),
     },
   }
 }
@@ -174,7 +174,6 @@ function rowMover(runs: readonly ChangedRun[]): (row: number) => { row?: number;
   }
 }
 
-function lineCounter(text: string): (index: number) => number {
-  const starts = [0, ...Array.from(text.matchAll(/\r\n|\n|\r/g), (end) => end.index + end[0].length)]
-  return (index) => bisect(starts.length, (row) => (starts[row] ?? 0) <= index) - 1
+function lastRowOf({ line, start, end }: Diagnostic, text: string): number {
+  return line - 2 + linesOf(text.slice(start, end)).length
 }
