@@ -46,7 +46,7 @@ function commandOf({ python }: PythonEnvironment, modelFile: string) {
 
 /** The `llama-server` that REMORA_E2E_LLAMA_SERVER names: one built for this processor is faster. */
 function ownCommandOf(program: string, modelFile: string) {
-  const flags = ['-m', modelFile, '--alias', modelName, '--jinja', '--swa-full', '--host', '127.0.0.1']
+  const flags = ['-m', modelFile, '--alias', modelName, '--jinja', '--host', '127.0.0.1']
   return (template: string): ServerPlan['command'] =>
     (port) => {
       const numbers = ['--port', port, '-t', threads, '-np', slots, '-c', context].map(String)

@@ -29,8 +29,8 @@ export async function measurePrefix(order: ModelOrder, limit: number): Promise<P
   app.post('/v1/chat/completions', async (c) => {
     const text = await c.req.text()
     const { usage } = await readByServer(order, JSON.parse(text))
-    // What Remora tries out of a server has no system prompt, or a short one.
-    if (usage.prompt_tokens > probeTokens) {
+    // What Remora tries out of a server does not name the agent's tool.
+    if (text.includes('write_docstring')) {
       figures.requests += 1
       figures.promptTokens += usage.prompt_tokens
       figures.cachedTokens += usage.prompt_tokens_details?.cached_tokens ?? 0
@@ -51,8 +51,6 @@ export async function measurePrefix(order: ModelOrder, limit: number): Promise<P
     await rehearsal.close()
   }
 }
-
-const probeTokens = 500
 
 /** Returns what the server counts of the prompt of this request. */
 async function readByServer({ url, signal }: ModelOrder, asked: Record<string, unknown>) {

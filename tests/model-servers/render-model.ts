@@ -135,7 +135,8 @@ function prefixSection(servers: readonly ServerFigures[]): string {
   return `## Prompts that begin alike
 
 The first definitions of examples/inventory without a docstring. The rehearsal model answers; the server with the real model reads each
-prompt and writes one token. Read before: the share of the prompts' tokens that the server counts as cached.
+prompt and writes one token. Read before: the share of the prompts' tokens that the server counts as cached. A template
+without tools leaves these out, which are common to all.
 
 ${table(prefixColumns, rows)}
 `

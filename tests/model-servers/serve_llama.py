@@ -27,8 +27,6 @@ params.n_ctx = int(context)
 params.cpuparams.n_threads = params.cpuparams_batch.n_threads = int(threads)
 params.use_jinja = True
 params.ui = False
-# With sliding windows, as this model has, a prefix is else not kept.
-params.swa_full = True
 if template:
     with open(template) as file:
         params.chat_template = file.read()
