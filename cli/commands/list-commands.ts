@@ -158,7 +158,18 @@ export function addUsageCommand(command: Command, context: CliContext): void {
 
 function usageLines({ by, rows, total, since, until }: UsageView): string {
   if (rows.length === 0) return `no operation ended from ${since} to ${until}\n`
-  const head = [by, 'operations', 'requests', 'tokens in', 'tokens out', 'time', 'proposed', 'each', 'accepted', 'each']
+  const head = [
+    by,
+    'operations',
+    'requests',
+    'tokens in',
+    'tokens out',
+    'time',
+    'proposed',
+    'accepted',
+    'each proposed',
+    'each accepted',
+  ]
   const lines = [...rows, { ...total, of: 'total' }].map((row) => {
     const { turns: requests, prompt_tokens: read, completion_tokens: written, proposed, accepted } = row
     const used = { requests, tokens: read + written }
@@ -166,10 +177,11 @@ function usageLines({ by, rows, total, since, until }: UsageView): string {
       row.of,
       ...[row.operations, requests, read, written].map(figure),
       formatSeconds(row.duration_ms),
-      ...[proposed, accepted].flatMap((changes) => [figure(changes), costOfEach(used, changes)]),
+      ...[proposed, accepted].map(figure),
+      ...[proposed, accepted].map((changes) => costOfEach(used, changes)),
     ]
   })
-  return `${textTable([head, ...lines]).join('\n')}\n\nproposed, accepted: changes; each: requests and tokens for one of them\n`
+  return `${textTable([head, ...lines]).join('\n')}\n`
 }
 
 function day(text: string): string {

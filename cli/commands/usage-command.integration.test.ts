@@ -23,6 +23,8 @@ it('shows what ended operations used, each counted once however often its result
     used.reduce((sum, outcome) => sum + (outcome?.[figure] ?? 0), 0)
   const expected = {
     operations: 3,
+    proposed: 0,
+    accepted: 0,
     turns: total('turns'),
     prompt_tokens: total('promptTokens'),
     completion_tokens: total('completionTokens'),

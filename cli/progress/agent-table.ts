@@ -25,7 +25,7 @@ type Funnel = RunView['funnel'][number]
 /** Requests and tokens for each of these changes; a column is shown when some agent has any. */
 const costs = [
   { title: 'each proposed', of: (funnel: Funnel) => funnel.generated ?? 0 },
-  { title: 'each accepted', of: (funnel: Funnel) => funnel.accepted },
+  { title: 'each accepted', of: (funnel: Funnel) => funnel.accepted + funnel.accepted_unverified },
 ]
 
 /** Returns a row for each agent: its operations by how they ended, change sets that are not in the patch, and what it has cost: each change, too, requests before tokens. */

@@ -10,7 +10,7 @@ import { renderReport } from './result-report.ts'
 const state = eventsOf(workedRun).reduce(foldProgress, emptyProgress('r1'))
 const place = { agent: 'docstring', path: 'src/shop.py', qualified_name: 'shop.py' }
 const unreachable = { error_code: 'AGENT_002', count: 1, operation_id: 'o2', ...place, reason: 'model server down' }
-const made = { valid: 4, verified: 4, accepted_unverified: 0, rejected: 0, merged: 0 }
+const counted = { valid: 4, verified: 4, accepted_unverified: 1, rejected: 0, merged: 0 }
 const run = aRun({
   status: 'completed',
   phase: 'review',
@@ -23,8 +23,8 @@ const run = aRun({
   },
   failures: [unreachable],
   funnel: [
-    { agent: 'lint', ...made, generated: 4, accepted: 3 },
-    { agent: 'docstring', ...made, generated: 0, accepted: 0 },
+    { agent: 'lint', ...counted, generated: 4, accepted: 2 },
+    { agent: 'docstring', ...counted, generated: 0, accepted: 0 },
   ],
   conflicts: 1,
   left_out: [

@@ -114,7 +114,7 @@ function tokensOf({ budget: { used }, funnel }: RunView): string {
   const each = (count: number, what: string) =>
     count === 0 ? [] : [`${figure(Math.round(used / count))} for each ${what}`]
   const proposed = funnel.reduce((sum, agent) => sum + (agent.generated ?? 0), 0)
-  const accepted = funnel.reduce((sum, agent) => sum + agent.accepted, 0)
+  const accepted = funnel.reduce((sum, agent) => sum + agent.accepted + agent.accepted_unverified, 0)
   return [figure(used), ...each(proposed, 'proposed change'), ...each(accepted, 'accepted one')].join(', ')
 }
 

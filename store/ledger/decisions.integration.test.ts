@@ -5,6 +5,7 @@ import { useOpened } from '#testing/use-opened.ts'
 import type { NewDecision } from './decisions.ts'
 import { openRetention } from './retention.ts'
 import { runKeys } from './keys.ts'
+import { dayOf } from './usage.ts'
 
 const test = useOpened(testLedger)
 
@@ -58,6 +59,29 @@ describe('decisions', () => {
       test.ledger.decide(runId, { last: 0, decisions: [deciding('c1', 'accepted')], by: person }),
     ).rejects.toMatchObject({ code: 'RUN_001' })
     expect(await test.redis.keys(`${test.namespace}:{${runId}}:*`)).toEqual([])
+  })
+
+  it('count in the usage of the project as they are now, and once and for all when the run is deleted', async () => {
+    const runId = await ended(await runWithSets('c1', 'c2'))
+    const run = await test.ledger.getRun(runId)
+    const used = async () => {
+      const rows = await test.ledger.readUsage(run.projectId, [dayOf(run.acceptedAt)])
+      const sum = (of: 'proposed' | 'accepted') => rows.reduce((total, { usage }) => total + usage[of], 0)
+      return { proposed: sum('proposed'), accepted: sum('accepted') }
+    }
+    const before = await used()
+    const both = [deciding('c1', 'accepted'), deciding('c2', 'accepted')]
+    const made = await test.ledger.decide(runId, { last: 0, decisions: both, by: person })
+    const [last = 0] = (made ?? []).map(({ version }) => version).slice(-1)
+    expect((await used()).accepted).toBe(before.accepted + 2)
+    const back = [deciding('c2', 'pending', { before: 'accepted' })]
+    await test.ledger.decide(runId, { last, decisions: back, by: person })
+    const kept = { ...before, accepted: before.accepted + 1 }
+    expect(await used()).toEqual(kept)
+    const retention = openRetention(test.redis, test.namespace)
+    await Promise.all([retention.forgetRun(run), retention.forgetRun(run)])
+    expect(await used()).toEqual(kept)
+    expect(before.proposed).toBeGreaterThanOrEqual(2)
   })
 
   it('are checked against the events by verify', async () => {

@@ -24,6 +24,7 @@ const { values } = parseArgs({
     requests: { type: 'string', default: '2' },
     limit: { type: 'string', default: '10' },
     docstrings: { type: 'string', default: '50' },
+    prompts: { type: 'string', default: '40' },
     shapes: { type: 'string' },
     agents: { type: 'string', default: 'harness,docstring' },
     servers: { type: 'string', default: 'llama,vllm' },
@@ -34,6 +35,7 @@ const measures = {
   requests: Number(values.requests),
   limit: Number(values.limit),
   docstrings: Number(values.docstrings),
+  prompts: Number(values.prompts),
   shapes: values.shapes,
   agents: values.agents,
 }
@@ -59,7 +61,7 @@ async function measureServer(plan: ServerPlan): Promise<ServerFigures> {
 }
 
 function partNames(): PartName[] {
-  const known: PartName[] = ['harness', 'bare_required', 'bare_auto', 'docstring', 'run']
+  const known: PartName[] = ['harness', 'bare_required', 'bare_auto', 'docstring', 'run', 'prefix']
   const wanted = values.parts.split(',')
   const unknown = wanted.find((name) => !known.some((one) => one === name))
   if (unknown !== undefined) throw new Error(`--parts takes ${known.join(', ')}, not ${unknown}`)

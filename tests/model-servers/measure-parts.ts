@@ -13,6 +13,7 @@ import {
   type ModelOrder,
   type RunFigures,
 } from './measure-server.ts'
+import { measurePrefix, type PrefixFigures } from './measure-prefix.ts'
 import { modelName } from './start-server.ts'
 
 /** What was measured of one server; a part that is missing was not. */
@@ -22,6 +23,7 @@ export type ServerParts = {
   bare_auto?: BareRates
   docstring?: RunFigures
   run?: RunFigures
+  prefix?: PrefixFigures
   /** The day of the last measurement. */
   measured?: string
 }
@@ -30,6 +32,7 @@ export type Measures = {
   requests: number
   limit: number
   docstrings: number
+  prompts: number
   shapes: string | undefined
   agents: string
 }
@@ -45,6 +48,7 @@ export const parts: { [Name in PartName]-?: (order: ModelOrder, how: Measures) =
   docstring: (order, { docstrings }) => docstringsInOneTurn(order, docstrings),
   run: (order, { agents, limit }) =>
     measureRun(order, { source: join(repository, 'examples/inventory'), agents, limit }),
+  prefix: (order, { prompts }) => measurePrefix(order, prompts),
 }
 
 function bare(choice: 'required' | 'auto', { url, slots, signal }: ModelOrder, { requests }: Measures) {

@@ -1,6 +1,7 @@
 import { type Column, machineName, sectionHead, table } from '../../bench/reports/markdown-report.ts'
 import type { BareRates } from '../../bench/peers/harness-client.ts'
 import type { ServerParts } from './measure-parts.ts'
+import type { PrefixFigures } from './measure-prefix.ts'
 import { type HarnessReport, maxTokens, type RunFigures } from './measure-server.ts'
 import type { ServerPlan } from './start-server.ts'
 
@@ -33,6 +34,7 @@ ${table(docstringColumns, servers.flatMap(docstringRow))}
 
 ${servers.flatMap(docstringNotes).join('\n')}
 ${runSection(servers.flatMap((server) => (server.run === undefined ? [] : [{ plan: server.plan, run: server.run }])))}
+${prefixSection(servers)}
 ## Known of these servers beforehand
 
 ${servers.map(({ plan, measured }) => `- ${plan.name}, measured on ${measured ?? 'no day'}: ${plan.different}`).join('\n')}
@@ -114,6 +116,29 @@ function runSection(rows: readonly RunRow[]): string {
 ${table(runColumns, rows)}
 
 ${rows.map(({ plan: { name }, run }) => `- ${name}: exit code ${run.exitCode}; ${counted(run.endings)}`).join('\n')}
+`
+}
+
+type PrefixRow = { plan: ServerPlan; prefix: PrefixFigures }
+
+const prefixColumns: readonly Column<PrefixRow>[] = [
+  ['', ({ plan }) => plan.name],
+  ['operations', ({ prefix }) => prefix.operations],
+  ['requests', ({ prefix }) => prefix.requests],
+  ['tokens of a prompt', ({ prefix }) => Math.round(prefix.promptTokens / prefix.requests)],
+  ['read before', ({ prefix }) => percent(prefix.cachedTokens / prefix.promptTokens)],
+]
+
+function prefixSection(servers: readonly ServerFigures[]): string {
+  const rows = servers.flatMap(({ plan, prefix }) => (prefix === undefined ? [] : [{ plan, prefix }]))
+  if (rows.length === 0) return ''
+  return `## Prompts that begin alike
+
+The first definitions of examples/inventory without a docstring. The rehearsal model answers; the server with the real model reads each
+prompt and writes one token. Read before: the share of the prompts' tokens that the server counts as cached. A template
+without tools leaves these out, which are common to all.
+
+${table(prefixColumns, rows)}
 `
 }
 

@@ -123,14 +123,14 @@ describe('the context of an operation at its start', () => {
     const documented = await work(runId)
     expect(documented.status).toBe('succeeded')
     expect(documented.user).toMatchInlineSnapshot(`
-      "The node is the function shelf in src/shop.py:
+      "Docstrings are in google style here, in lines of at most 88 characters with their indentation.
+
+      The node is the function shelf in src/shop.py:
 
       \`\`\`python
       def shelf(row):
           return price("1.20")
       \`\`\`
-
-      Docstrings are in google style here, in lines of at most 88 characters with their indentation.
 
       ## Earlier results
       What these agents changed is kept apart: the code you see is without it.
@@ -175,8 +175,7 @@ describe('the context of an operation at its start', () => {
     const runId = await running({ bundles: [bundle], hasEdges: false })
     const { user } = await work(runId)
     expect(user).toBe(
-      'The node is the function shelf in src/shop.py:\n\n```python\ndef shelf(row):\n    return price(f"1.20")\n```\n\n' +
-        'Docstrings are in google style here, in lines of at most 88 characters with their indentation.\n',
+      'Docstrings are in google style here, in lines of at most 88 characters with their indentation.\n\nThe node is the function shelf in src/shop.py:\n\n```python\ndef shelf(row):\n    return price(f"1.20")\n```\n',
     )
   })
 
