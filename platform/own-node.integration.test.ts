@@ -11,9 +11,10 @@ beforeEach(async () => {
   await mkdir(join(dir, 'node_modules', '.bin'), { recursive: true })
   const module = new URL('own-node.mjs', import.meta.url).href
   const told = 'JSON.stringify({ args: process.argv.slice(2), env: process.env })'
+  const call = "runsOnOwnNode(import.meta.filename, { isBrief: process.env.BRIEF === '1' })"
   await writeFile(
     join(dir, 'self.mjs'),
-    `import { runsOnOwnNode } from '${module}'\nif (runsOnOwnNode(import.meta.filename)) console.log(${told})\n`,
+    `import { runsOnOwnNode } from '${module}'\nif (${call}) console.log(${told})\n`,
   )
   const old = "{ ...process.versions, node: '20.1.0' }"
   await writeFile(join(dir, 'old.cjs'), `Object.defineProperty(process, 'versions', { value: ${old} })\n`)
@@ -82,12 +83,14 @@ printf '#!/bin/sh\\nexec ${process.execPath} "$@"\\n' > node_modules/.bin/node &
 
 describe('a program that its own Node starts', () => {
   it.skipIf(process.platform !== 'linux')(
-    'tells glibc to give memory back, unless its user says otherwise',
+    'tells glibc to give memory back, unless its user says otherwise or it is brief',
     async () => {
       const { out } = await start('')
       expect(JSON.parse(out)).toMatchObject({ env: { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' } })
       const own = await start('', { MALLOC_TRIM_THRESHOLD_: '7' })
       expect(JSON.parse(own.out)).toMatchObject({ env: { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '7' } })
+      const brief = await start('', { BRIEF: '1' })
+      expect([brief.code, brief.out.includes('MALLOC')]).toEqual([0, false])
     },
   )
 

@@ -13,17 +13,17 @@ const advice = `start it on Node ${leastMajor}, or give it one: "npm ci" in a cl
 const mark = 'STARTED_ON_OWN_NODE'
 
 /**
- * Is true when this Node can run our sources, once replaced by a process with lean memory. Else the program `self` runs on one
- * that can, and this process waits for it, or has ended with a line that says what is missing.
+ * Is true when this Node can run our sources, once replaced by a process with lean memory, unless what it does is brief. Else the
+ * program `self` runs on one that can, and this process waits for it, or has ended with a line that says what is missing.
  *
  * @param {string} self
- * @param {readonly string[]} flags of V8, where it is on Linux
+ * @param {{ flags?: readonly string[], isBrief?: boolean }} options `flags` of V8, where it is on Linux
  */
-export function runsOnOwnNode(self, flags = []) {
+export function runsOnOwnNode(self, { flags = [], isBrief = false } = {}) {
   const wasStartedOnOwn = process.env[mark] !== undefined
   delete process.env[mark]
   if (Number.parseInt(process.versions.node, 10) >= leastMajor) {
-    becomeLean(self, flags)
+    if (!isBrief) becomeLean(self, flags)
     keepCompiledCode(process.env)
     return true
   }

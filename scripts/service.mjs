@@ -11,7 +11,7 @@ if (!services.includes(name)) {
   process.stderr.write(`usage: node scripts/service.mjs ${services.join(' | ')}\n`)
   process.exit(2)
 }
-if (runsOnOwnNode(fileURLToPath(import.meta.url), name === 'worker' ? leanFlags(process.env) : [])) {
+if (runsOnOwnNode(fileURLToPath(import.meta.url), { flags: name === 'worker' ? leanFlags(process.env) : [] })) {
   // Until the service listens itself: the first process of a container loses a signal that nobody listens to.
   for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => process.exit(0))
   // The npm package has JavaScript in dist/ instead of the sources (scripts/build-package.ts).

@@ -61,10 +61,8 @@ export type WorkerService = {
 type ServiceDeps = { log: Log; redactor: Redactor; writeLog?: (lines: string) => void }
 
 /** Starts a worker. It has no host credentials and no state of its own; any number of workers may run. */
-export async function startWorker(
-  config: WorkerConfig,
-  { log, redactor, writeLog }: ServiceDeps,
-): Promise<WorkerService> {
+export async function startWorker(config: WorkerConfig, deps: ServiceDeps): Promise<WorkerService> {
+  const { log, redactor, writeLog } = deps
   const releaser = openReleaser()
   try {
     const metrics = openMetrics('worker')
