@@ -5,7 +5,7 @@ import { type CheckResult, once } from './python-facts.ts'
 export type Linted = { text: string; report: LintReport }
 
 /** Finds faults that were not there before at the corresponding place, by the repository's rules and the guard rules. A fixed one makes up for none. */
-export function lintBeforeAfter(before: Linted, after: Linted, runsOf?: () => readonly ChangedRun[]): CheckResult {
+export function lintBeforeAfter(before: Linted, after: Linted, runsOf?: () => ChangedRun[]): CheckResult {
   const figures = { before: before.report.diagnostics.length, after: after.report.diagnostics.length }
   const fresh = faultsMade(before, after, runsOf)
   const texts = new Set(fresh.map(({ code, line, message }) => `line ${line}: ${code} ${message}`))
