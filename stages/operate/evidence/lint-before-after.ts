@@ -16,7 +16,7 @@ export function lintBeforeAfter(before: Linted, after: Linted, runsOf?: () => Ch
 export function faultsMade(
   before: Linted,
   after: Linted,
-  runsOf = () => changedRuns(linesOf(before.text), linesOf(after.text)),
+  runsOf: () => readonly ChangedRun[] = () => changedRuns(linesOf(before.text), linesOf(after.text)),
 ): Diagnostic[] {
   if (after.report.guards.length + after.report.diagnostics.length === 0) return []
   const places = movedPlaces(before.text, after.text, runsOf())
