@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type ProjectId, RunId } from '#domain/ids.ts'
+import { mapBounded } from '#store/objects/map-bounded.ts'
 import { countVerdicts } from './decisions.ts'
 import { indexKeys, resultKeys, runKeys } from './keys.ts'
 import { pairsOf, plainScript } from './script.ts'
@@ -57,6 +58,7 @@ export async function readUsage({ redis, namespace }: LedgerStore, projectId: Pr
   return [...kept, ...(await readAccepted({ redis, namespace }, projectId, days))]
 }
 
+const runsAtOnce = 32
 const dayMs = 24 * 3600 * 1000
 
 /** Returns what is accepted now of the runs that began on these days: it counts in the usage of a day only when its run is deleted. */
@@ -65,17 +67,15 @@ async function readAccepted(store: RunStore, projectId: ProjectId, days: readonl
   const key = indexKeys(store.namespace).runsOf(projectId)
   const flat = await store.redis.zrange(key, Date.parse(first), `(${Date.parse(last) + dayMs}`, 'BYSCORE', 'WITHSCORES')
   const runs = pairsOf(flat).map(([runId, at]) => ({ runId: RunId.parse(runId), day: dayOf(Number(at)) }))
-  const counts = await Promise.all(
-    runs.map(async ({ runId, day }) => {
-      const isKnown = (await store.redis.hexists(runKeys(store.namespace, runId).run, 'schema')) === 1
-      const verdicts = isKnown ? [...(await countVerdicts(store, runId))] : []
-      return verdicts.map(([agent, { accepted }]) => ({
-        day,
-        agent,
-        usage: usageIn([[`${agent} accepted`, `${accepted}`]]),
-      }))
-    }),
-  )
+  const counts = await mapBounded(runs, runsAtOnce, async ({ runId, day }) => {
+    const isKnown = (await store.redis.hexists(runKeys(store.namespace, runId).run, 'schema')) === 1
+    const verdicts = isKnown ? [...(await countVerdicts(store, runId))] : []
+    return verdicts.map(([agent, { accepted }]) => ({
+      day,
+      agent,
+      usage: usageIn([[`${agent} accepted`, `${accepted}`]]),
+    }))
+  })
   return counts.flat()
 }
 
