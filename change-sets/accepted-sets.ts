@@ -5,7 +5,7 @@ import { changeSetId as idOfChanges, type ProjectId } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
 import type { Decisions } from '#store/ledger/decisions.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
-import { mapBounded } from '#store/objects/map-bounded.ts'
+import { mapBounded } from '#platform/map-bounded.ts'
 import { requireGenuine } from '#domain/genuine-run.ts'
 
 export type AcceptedDeps = {

@@ -5,7 +5,7 @@ import { changeSetIdsOf, type Operation, replacedBy } from '#domain/operation.ts
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import { endedInSlices } from '#store/ledger/read-operations.ts'
-import { mapBounded } from '#store/objects/map-bounded.ts'
+import { mapBounded } from '#platform/map-bounded.ts'
 
 const recordReads = 16
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { mapBounded } from '#store/objects/map-bounded.ts'
+import { mapBounded } from '#platform/map-bounded.ts'
 
 const count = z.coerce.number().int()
 const PeerArguments = z.tuple([z.url(), z.url(), count, count, count])

@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
-import { mapBounded } from '#store/objects/map-bounded.ts'
+import { mapBounded } from '#platform/map-bounded.ts'
 import { measurePeer } from '../peers/measure-peer.ts'
 import { type ChatRequest, text, tool } from '../peers/peer-agent.ts'
 import { openUndiciPost } from '../peers/undici-post.ts'

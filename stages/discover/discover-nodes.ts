@@ -1,6 +1,6 @@
 import type { CodeNode, Edge, SkippedFile } from '#domain/code-node.ts'
 import { byPath } from '#domain/repo-path.ts'
-import { mapBounded } from '#store/objects/map-bounded.ts'
+import { mapBounded } from '#platform/map-bounded.ts'
 import { msSince } from '#platform/clock.ts'
 import type { RepositoryFacts } from '#languages/python/repository-facts.ts'
 import { languageOf } from '#languages/syntax/grammars.ts'

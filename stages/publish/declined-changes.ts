@@ -5,7 +5,7 @@ import type { ChangeSet, FileChange } from '#domain/change-set.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 import { sha256 } from '#domain/ids.ts'
 import { orStoreError, redisNowMs } from '#store/ledger/store.ts'
-import { mapBounded } from '#store/objects/map-bounded.ts'
+import { mapBounded } from '#platform/map-bounded.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 
 type ChangedNode = Pick<CodeNode, 'path' | 'kind' | 'qualifiedName'>

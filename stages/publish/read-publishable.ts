@@ -7,7 +7,7 @@ import type { ProjectId } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import { changedFiles, type Composition } from '#store/objects/composition.ts'
-import { mapBounded } from '#store/objects/map-bounded.ts'
+import { mapBounded } from '#platform/map-bounded.ts'
 import type { SnapshotView } from '#store/objects/snapshot.ts'
 import type { CommitSource } from './plan-commits.ts'
 

@@ -7,7 +7,7 @@ import type { Run } from '#domain/run.ts'
 import { type Decider, type Decisions, maxDecisionsAtOnce, type NewDecision } from '#store/ledger/decisions.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import type { Conflict } from '#store/objects/composition.ts'
-import { mapBounded } from '#store/objects/map-bounded.ts'
+import { mapBounded } from '#platform/map-bounded.ts'
 import { retriesBefore } from './rejected-work.ts'
 import { type ChangeRecords, findSets, type FoundSet } from './find-sets.ts'
 import {

@@ -5,7 +5,7 @@ import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import type { Composition } from '#store/objects/composition.ts'
 import type { SnapshotView } from '#store/objects/snapshot.ts'
-import { mapBounded } from '#store/objects/map-bounded.ts'
+import { mapBounded } from '#platform/map-bounded.ts'
 
 export type FindDeps = { ledger: Pick<Ledger, 'getOperation' | 'operationsOfSets'> }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type ProjectId, RunId } from '#domain/ids.ts'
-import { mapBounded } from '#store/objects/map-bounded.ts'
+import { mapBounded } from '#platform/map-bounded.ts'
 import { countVerdicts } from './decisions.ts'
 import { indexKeys, resultKeys, runKeys } from './keys.ts'
 import { pairsOf, plainScript } from './script.ts'

@@ -1,7 +1,7 @@
 import { AppError } from '#domain/error.ts'
 import { type ProjectId, sha256 } from '#domain/ids.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
-import { mapBounded } from './map-bounded.ts'
+import { mapBounded } from '#platform/map-bounded.ts'
 import { objectKeys } from './object-keys.ts'
 import type { ObjectStore, PutPermit } from './object-store.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type CodeNode, type Edge, type EdgeDirection, EdgeEnd, type EdgeKind, NodeEdge } from '#domain/code-node.ts'
 import { sha256 } from '#domain/ids.ts'
-import { mapBounded } from './map-bounded.ts'
+import { mapBounded } from '#platform/map-bounded.ts'
 import type { NodeListPlace } from './node-list.ts'
 import { objectKeys } from './object-keys.ts'
 import { type ObjectStore, parseObject, putHashedJson } from './object-store.ts'

@@ -4,7 +4,7 @@ import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'nod
 import { dirname, join } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import { untilAborted } from '#platform/clock.ts'
-import { mapBounded } from './map-bounded.ts'
+import { mapBounded } from '#platform/map-bounded.ts'
 import { type ListedObject, type ObjectStore, readUpload } from './object-store.ts'
 import { systemCode, watchRoom } from './store-fault.ts'
 

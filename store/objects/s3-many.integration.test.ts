@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { testObjects } from '#testing/s3.ts'
 import { useOpened } from '#testing/use-opened.ts'
-import { mapBounded } from './map-bounded.ts'
+import { mapBounded } from '#platform/map-bounded.ts'
 
 const test = useOpened(testObjects)
 

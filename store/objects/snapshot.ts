@@ -3,7 +3,7 @@ import { SkippedFile } from '#domain/code-node.ts'
 import { type ProjectId, sha256 } from '#domain/ids.ts'
 import { byPath } from '#domain/repo-path.ts'
 import { getOrMake, openCachedAnswers } from '#platform/cached-answers.ts'
-import { mapBounded } from './map-bounded.ts'
+import { mapBounded } from '#platform/map-bounded.ts'
 import { objectKeys } from './object-keys.ts'
 import { type ObjectStore, projectRecords } from './object-store.ts'
 

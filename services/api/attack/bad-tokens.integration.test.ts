@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { mapBounded } from '#store/objects/map-bounded.ts'
+import { mapBounded } from '#platform/map-bounded.ts'
 import { TokenCreated } from '#schemas/token-schema.ts'
 import { openRateLimit, type RateLimit } from '../http/rate-limit.ts'
 import { tokenText } from '../routes/access/token-record.ts'

@@ -5,7 +5,7 @@ import { objectKeys, objectPlace, type ObjectPlace } from '#store/objects/object
 import { type Log, openStoreUser, type StoreLog } from '#platform/log.ts'
 import { AppError, unreachable } from '#domain/error.ts'
 import type { CollectionWindow } from '#store/ledger/collection-window.ts'
-import { mapBounded } from '#store/objects/map-bounded.ts'
+import { mapBounded } from '#platform/map-bounded.ts'
 import { type ObjectStore, undefinedWhenMissing } from '#store/objects/object-store.ts'
 import { delay } from '#platform/clock.ts'
 import { parseJson } from '#domain/json.ts'

@@ -1,6 +1,6 @@
 import { faultOfGlobs, pathGlobs } from '#domain/path-globs.ts'
 import { RepoPath } from '#domain/repo-path.ts'
-import { mapBounded } from '#store/objects/map-bounded.ts'
+import { mapBounded } from '#platform/map-bounded.ts'
 import { openSemaphore } from '#platform/limit-concurrency.ts'
 import { openThreadPool } from '#platform/thread-pool.ts'
 import { type Workspace, WorkspaceFault, refusal } from './open-workspace.ts'

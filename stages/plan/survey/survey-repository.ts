@@ -8,7 +8,7 @@ import {
   type RulesLinter,
   textStyle,
 } from '#languages/lint/repository-lint.ts'
-import { mapBounded } from '#store/objects/map-bounded.ts'
+import { mapBounded } from '#platform/map-bounded.ts'
 import type { RepositoryRules } from '#store/objects/repository-rules.ts'
 import { foldDocstringFacts, type DocstringSurvey } from '#languages/python/docstring-survey.ts'
 import { foldKeptNames } from '#languages/python/kept-names.ts'

@@ -1,4 +1,4 @@
-import { mapBounded } from '#store/objects/map-bounded.ts'
+import { mapBounded } from '#platform/map-bounded.ts'
 import type { Mutant } from '../../evidence/mutants.ts'
 import type { SyntaxChecker } from '../../evidence/syntax-evidence.ts'
 import type { ProgramOptions } from '../programs/attempt-programs.ts'
