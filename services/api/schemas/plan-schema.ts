@@ -26,7 +26,9 @@ export const AgentPlanView = z
 export const PlanView = z
   .strictObject({
     nodes_looked_at: z.int().meta({ description: 'distinct nodes that any agent looked at' }),
-    beyond_limit: z.int().meta({ description: 'operations that `limits.operations` cut off' }),
+    beyond_limit: z
+      .int()
+      .meta({ description: 'operations that `limits.operations` cut off, among the nodes that were looked at' }),
     unchanged: z.int().optional().meta({
       description:
         'nodes that were not looked at because they have not changed; absent where the run is compared with nothing',
