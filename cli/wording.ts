@@ -55,11 +55,11 @@ export function joinBlocks(blocks: readonly (readonly string[])[]): string {
   return `${texts.join('\n\n')}\n`
 }
 
-/** `1.05, 1,108`: the requests and tokens for each of so many changes; empty where there is none, or no model was asked. */
+/** `1.05 / 1,108`: the requests and tokens for each of so many changes; empty where there is none, or no model was asked. */
 export function costOfEach({ requests, tokens }: { requests: number; tokens: number }, changes: number): string {
   return changes === 0 || requests === 0
     ? ''
-    : `${(requests / changes).toFixed(2)}, ${figure(Math.round(tokens / changes))}`
+    : `${(requests / changes).toFixed(2)} / ${figure(Math.round(tokens / changes))}`
 }
 
 /** `12,345` */

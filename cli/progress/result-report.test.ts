@@ -52,7 +52,7 @@ run r1 completed in 3.2 s  ·  rehearsal model (no LLM)
 
 agent      operations  succeeded  unchanged  skipped  failed  left out  requests  tokens  each proposed  each accepted
 docstring           2          0          0        1       1         0         0       0
-lint                1          1          0        0       0         0         1   1,200      0.25, 300      0.33, 400
+lint                1          1          0        0       0         0         1   1,200     0.25 / 300     0.33 / 400
 
 Checked on the changed files:
   parses             2 of 2 files, 1 with syntax errors it had before, 1 not checked
@@ -136,7 +136,7 @@ Looked at 1,994 of 2,010 nodes, since 16 have not changed: 8 operations, 2 of th
   lint looked at 1,994 nodes: 5 operations on 3 nodes; none on 1,991 (no lint fault)
   tox.ini [flake8]: not checked: E121
 `)
-    expect(report).toMatch(/^lint .* 1 +1 +1,200 +0\.25, 300 +0\.33, 400$/m)
+    expect(report).toMatch(/^lint .* 1 +1 +1,200 +0\.25 \/ 300 +0\.33 \/ 400$/m)
     expect(resultView(parts).result).toMatchObject({
       looked_at: 2004,
       nodes_looked_at: 1994,
