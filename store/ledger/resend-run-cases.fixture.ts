@@ -4,6 +4,7 @@ import { anEvent, aNewRun, anOutcome, aPlannedOperation, type TestLedger } from 
 import { forgetRun } from './retention.ts'
 import { indexKeys } from './keys.ts'
 import { endLease } from './lease.ts'
+import { keepAccepted } from './usage.ts'
 import { openPutPermit } from './collection-window.ts'
 import { expectUsableRedis } from './redis-check.ts'
 import {
@@ -32,6 +33,13 @@ const relay: ResendCase['prepare'] = async (test) => {
   const attempt = await startedAttempt(test, [root, child])
   await test.ledger.settle(attempt, 1, { outcome: anOutcome({ status: 'failed' }), events: [] })
   return { runId: attempt.runId, send: ({ ledger }) => ledger.relayResults(attempt.runId), again: 0 }
+}
+
+const keep: ResendCase['prepare'] = async (test) => {
+  const { runId, send } = await relay(test)
+  await send(test)
+  const { projectId } = await test.ledger.getRun(runId)
+  return { runId, send: (client) => keepAccepted(client, { projectId, runId }) }
 }
 
 async function decide(test: TestLedger, wanted: { retry?: true } = {}): Promise<PreparedCommand> {
@@ -105,6 +113,7 @@ const ofRuns: readonly ResendCase[] = [
   { script: 'index-run', what: 'at the creation of a run', prepare: createRun },
   { script: 'create-run', what: 'at the creation of a run', prepare: createRun },
   { script: 'publish-results', what: 'for two results', prepare: relay },
+  { script: 'keep-accepted', what: 'of a run whose results are published', prepare: keep },
   {
     script: 'move',
     what: 'to another phase',
