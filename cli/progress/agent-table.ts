@@ -22,7 +22,7 @@ const columns: readonly Column[] = [
 
 type Funnel = RunView['funnel'][number]
 
-/** Requests and tokens for each of these changes; a column is shown when some agent has any. */
+/** Each column has the requests and tokens for each of these changes, and is shown when some agent has any. */
 const costs = [
   { title: 'each proposed', of: (funnel: Funnel) => funnel.generated ?? 0 },
   { title: 'each accepted', of: (funnel: Funnel) => funnel.accepted + funnel.accepted_unverified },
@@ -34,15 +34,15 @@ export function agentTable({ agents }: ProgressState, funnel: RunView['funnel'],
   if (sorted.length === 0) return []
   const shown = columns.filter(({ of, isRare }) => isRare !== true || sorted.some(([, agent]) => of(agent) > 0))
   const counted = sorted.map(([name, agent]) => [name, ...shown.map(({ of }) => figure(of(agent)))])
-  const eachs = costs.flatMap(({ title, of }) => {
+  const perChange = costs.flatMap(({ title, of }) => {
     const cells = sorted.map(([name, agent]) => {
-      const own = funnel.find((one) => one.agent === name)
+      const own = funnel.find((counts) => counts.agent === name)
       return own === undefined ? '' : costOfEach(agent, of(own))
     })
     return cells.some((cell) => cell !== '') ? [{ title, cells }] : []
   })
-  const rows = counted.map((row, at) => [...row, ...eachs.map(({ cells }) => cells[at] ?? '')])
-  const titles = [...shown, ...eachs].map(({ title }) => title)
+  const rows = counted.map((row, at) => [...row, ...perChange.map(({ cells }) => cells[at] ?? '')])
+  const titles = [...shown, ...perChange].map(({ title }) => title)
   const [head = '', ...lines] = textTable([['agent', ...titles], ...rows])
   return [paint('dim', head), ...lines]
 }

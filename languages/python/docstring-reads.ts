@@ -152,16 +152,16 @@ export function namesAsValues(
 /** Holders from which nothing is passed on as a value that is kept. */
 const notValues = new Set(['boolean_operator', 'conditional_expression', 'dictionary', 'expression_list'])
 
-function valuesIn(type: string, holder: Node): Node[] {
-  if (type === 'assignment') {
-    const isStored = /^(?:attribute|subscript)$/.test(holder.childForFieldName('left')?.type ?? '')
-    return isStored ? [holder.childForFieldName('right')].filter((value) => value !== null) : []
-  }
-  if (!withField.has(type)) return holder.namedChildren
-  return [holder.childForFieldName('value')].filter((value) => value !== null)
-}
-
 const withField = new Set(['keyword_argument', 'pair', 'default_parameter', 'typed_default_parameter'])
+
+function valuesIn(type: string, holder: Node): Node[] {
+  const isAssignment = type === 'assignment'
+  if (!isAssignment && !withField.has(type)) return holder.namedChildren
+  // A value that only gets another name of the file is not passed on.
+  if (isAssignment && !/^(?:attribute|subscript)$/.test(holder.childForFieldName('left')?.type ?? '')) return []
+  const value = holder.childForFieldName(isAssignment ? 'right' : 'value')
+  return value === null ? [] : [value]
+}
 
 function nameOfValue(value: Node, source: string, isKnown: (name: string) => boolean): string | undefined {
   const text = source.slice(value.startIndex, value.endIndex)

@@ -11,7 +11,7 @@ import { openThreadPool, type ThreadAnswer } from '#platform/thread-pool.ts'
 import { composeRun, type CompositionDeps } from './compose-run.ts'
 import type { ComposeQuestion, ComposeReport } from './compose-thread.ts'
 
-/** What a composition takes serves the runs that need no thread. */
+/** Includes what composing takes, for the runs that need no thread. */
 export type ComposerDeps = CompositionDeps & {
   stops: Pick<StopSignals, 'on'>
   log: Pick<Log, 'error'>

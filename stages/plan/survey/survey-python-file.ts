@@ -50,7 +50,7 @@ export async function surveyFile(file: SourceFile, input: PythonInput, { surveys
   return { unread: 'unreadable' in answer ? answer.unreadable : 'it has no facts', namingText: text, isUtf8: isText }
 }
 
-/** In other encodings than UTF-8 only names matter, which are ASCII: they show what the file uses of others. */
+/** Reads a file; of one in another encoding than UTF-8 only the names matter, which are ASCII and show what it uses of others. */
 async function textOf(hash: string, { read }: Pick<PythonInput, 'read'>) {
   const bytes = Buffer.from(await read(hash))
   const isText = isUtf8(bytes)

@@ -76,7 +76,7 @@ export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, sig
   const { files } = input
   const lint = await readConfiguration(input, deps)
   const ownModules = new Set(ownModulesOf(files.map(({ path }) => path)))
-  const { facts, named, unreadable, notUtf8, unread } = await readFiles(input, ownModules, deps, signal)
+  const { facts, named, unreadable, notUtf8, notices } = await readFiles(input, ownModules, deps, signal)
   const others = await surveyOtherLanguages(input, { ...deps, rulesFor: lint.rulesFor }, signal)
   signal.throwIfAborted()
   const docstrings = foldDocstrings(facts, lint)
@@ -88,7 +88,7 @@ export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, sig
     docstrings,
     types: mapOf(facts, ({ types }) => types),
     files,
-    notices: [...lint.notices, ...docstrings.notices, ...unread.toSorted()],
+    notices: [...lint.notices, ...docstrings.notices, ...notices.toSorted()],
   }
   const found = new Map<string, readonly LintFault[]>()
   const unlinted = new Map(unreadable)
@@ -119,13 +119,13 @@ export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, sig
   }
 }
 
-/** Holds by path what the files say. `unreadable`: why a Python file has no facts; `unread`: what users are told of that. */
+/** Holds by path what the files say; `unreadable` has the reason why a Python file says nothing, and `notices` tell users which files were not read. */
 type FilesRead = {
   facts: Map<string, SurveyedFile>
   named: Map<string, ModuleUses>
   unreadable: Map<string, string>
   notUtf8: Set<string>
-  unread: string[]
+  notices: string[]
 }
 
 async function readFiles(
@@ -135,7 +135,7 @@ async function readFiles(
   signal: AbortSignal,
 ): Promise<FilesRead> {
   const ownNames = new Set([...ownModules].map((name) => name.replace(/^\./, '')))
-  const read: FilesRead = { facts: new Map(), named: new Map(), unreadable: new Map(), notUtf8: new Set(), unread: [] }
+  const read: FilesRead = { facts: new Map(), named: new Map(), unreadable: new Map(), notUtf8: new Set(), notices: [] }
   await mapBounded(input.files.filter(isLookedAt), deps.surveys.threads * atOnce, async (file) => {
     signal.throwIfAborted()
     const { path, hash } = file
@@ -149,7 +149,7 @@ async function readFiles(
     if (isNamesRead) read.named.set(path, usesOfOwn(uses, ownNames))
     const why = looked?.unread ?? (isNamesRead ? undefined : uses?.unreadable)
     if (why !== undefined)
-      read.unread.push(`${path} is not read (${why}): what it uses of other files is not all known`)
+      read.notices.push(`${path} is not read (${why}): what it uses of other files is not all known`)
   })
   return read
 }
