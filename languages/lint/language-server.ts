@@ -70,9 +70,12 @@ export function startLanguageServer(starting: Starting, events: ProcessEvents): 
   }
   const send = (message: object) => {
     if (exited) return
-    const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...message }))
-    child.stdin.write(`Content-Length: ${body.length}\r\n\r\n`)
-    child.stdin.write(body)
+    const body = JSON.stringify({ jsonrpc: '2.0', ...message })
+    if (child.stdin.writableCorked === 0) {
+      child.stdin.cork() // what is sent in one tick is one write
+      process.nextTick(() => child.stdin.uncork())
+    }
+    child.stdin.write(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
   }
   child.stdin.on('error', kill)
   child.stderr.setEncoding('utf8').on('data', (text: string) => (lastWords = (lastWords + text).slice(-maxLastWords)))

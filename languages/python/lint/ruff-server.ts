@@ -106,11 +106,11 @@ async function initialized({ request, notify }: LanguageServer, extended: readon
 type Answering = { top: string; server: LanguageServer; program: string; signal: AbortSignal }
 
 async function answerTo(question: RuffQuestion, { top, server, ...running }: Answering): Promise<RuffAnswer> {
-  const opened = async (path: string, text: string, method: string, params: object) => {
+  const opened = (path: string, text: string, method: string, params: object) => {
     const uri = pathToFileURL(join(top, path)).href
     server.notify('textDocument/didOpen', { textDocument: { uri, languageId: 'python', version: 1, text } })
-    const answer = await server.request(method, { textDocument: { uri }, ...params })
-    server.notify('textDocument/didClose', { textDocument: { uri } })
+    const answer = server.request(method, { textDocument: { uri }, ...params })
+    server.notify('textDocument/didClose', { textDocument: { uri } }) // the request has its own view of the text
     return answer
   }
   const { kind } = question

@@ -161,8 +161,8 @@ function openPythonEvidence(deps: PythonDeps) {
     const facts = compare(before ?? '', after)
     const linted = once(() => lintBoth(file, lint))
     const asked = checks.filter(isFactCheck)
-    const proved =
-      deps.inFull === true || before === undefined ? undefined : facts.inPart((part) => provedOf(part, asked, file))
+    const isInFull = deps.inFull === true || before === undefined || asked.length === 0
+    const proved = isInFull ? undefined : facts.inPart((part) => provedOf(part, asked, file))
     return async (check: PythonCheck): Promise<Evidence> => {
       if (isFactCheck(check)) {
         const result = proved?.get(check) ?? factChecks[check](facts, file)
