@@ -149,7 +149,7 @@ type PythonDeps = {
 const treeSitter = 'tree-sitter-python'
 
 /**
- * Makes the checks of a Python file. Each is asked of the statements alone that the change is in, which is quick; what these do not prove is
+ * Makes the checks of a Python file. Each is asked of the statements alone that the change is in, which is quick; what these do not decide is
  * asked of the whole texts, each of which is parsed once. `inFull`: all is asked of these. Each text is linted once.
  */
 function openPythonEvidence(deps: PythonDeps) {
@@ -176,8 +176,11 @@ function openPythonEvidence(deps: PythonDeps) {
 
 function provedOf(part: ComparedFacts, asked: readonly FactName[], file: TextFile): Map<FactName, CheckResult> {
   const results = asked.map((check) => [check, factChecks[check](part, file)] as const)
-  return new Map(results.filter(([, { fault }]) => fault === undefined))
+  return new Map(results.filter(([check, { fault }]) => fault === undefined || ofDocstrings.has(check)))
 }
+
+/** What is wrong with a docstring that is written is in its definition, whatever the rest of the file is. */
+const ofDocstrings: ReadonlySet<FactName> = new Set(['parameters_documented', 'says_something'])
 
 /** Checks against the definition in the tree, so that samples do not outlive the signature that they were made for. */
 async function samplesEvidence({ path, after, readFile }: TextFile, python: PythonReader): Promise<Evidence> {
