@@ -10,23 +10,23 @@ import { startWorker } from './worker-service.ts'
 /** Starts again where only the settings file says that there are many: the process has the flags of a worker with few. */
 function startAgainWithSlots(slots: number): void {
   const [, self] = process.argv
-  const dropped = leanFlags(process.env)
-  if (self === undefined || dropped.length === 0) return
+  const given = leanFlags(process.env)
   process.env['REMORA_WORKER_SLOTS'] = `${slots}`
-  becomeLean(self, [], dropped)
+  const flags = leanFlags(process.env)
+  if (self !== undefined && flags.join() !== given.join()) becomeLean(self, flags, given)
 }
 
 await runService(async () => {
   const settings = loadSettings(process.env, process.cwd())
   if (settings.keyFault !== undefined) throw settings.keyFault
   const { worker, secrets } = parseConfig(settings.env)
-  if (worker.isSmall) stayLean()
-  else startAgainWithSlots(worker.slots)
+  if (!worker.isSmall) startAgainWithSlots(worker.slots)
   const redactor = openRedactor(secrets)
   const log = openLog({ service: 'worker', instance: worker.workerId, ...worker.logging, redactor })
   const starting = startWorker(worker, { log, redactor })
   exitOnSignal(starting, worker.drainMs + 10_000)
   const service = await starting
+  if (worker.isSmall) stayLean()
   log.info('ready', { health_port: service.healthPort, slots: worker.slots })
   process.send?.({ healthPort: service.healthPort }) // to the embedded stack, if that started this worker
   stopWithParent(service.close)
