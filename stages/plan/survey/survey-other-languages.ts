@@ -1,3 +1,4 @@
+import { figure } from '#domain/figure.ts'
 import { isUtf8 } from 'node:buffer'
 import { hasCode } from '#domain/error.ts'
 import { purposeOf } from '#domain/path-purpose.ts'
@@ -30,7 +31,7 @@ type OtherDeps = {
 const atOnce = 8
 /** A larger file is not read: a workspace could not write it either. */
 export const maxFileBytes = 4_000_000
-export const tooLarge = `it is larger than ${maxFileBytes.toLocaleString('en-US')} bytes`
+export const tooLarge = `it is larger than ${figure(maxFileBytes)} bytes`
 
 /** Is true when another program than Ruff lints the file. */
 export function isOtherLinted(path: string): boolean {
