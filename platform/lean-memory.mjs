@@ -14,9 +14,6 @@ export const leanMemory = Object.freeze({
  */
 export const lastingFlags = ['--max-semi-space-size=8']
 
-/** A worker with at most so many slots takes as little memory as it can; one with more spends memory to save CPU. */
-export const fewSlots = 16
-
 /**
  * Replaces this process once by itself, the program `self`, with `leanMemory` in its environment and `lastingFlags`: the same process
  * id and streams. Does nothing where that is impossible or useless.
