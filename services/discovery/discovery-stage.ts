@@ -1,6 +1,7 @@
 import type { SkippedFile } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
 import type { NewEvent } from '#domain/event.ts'
+import { collectGarbage } from '#platform/collect-garbage.ts'
 import type { ProjectId, RunId } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
 import { failRun, type StageEnd } from '#store/ledger/run-stage.ts'
@@ -41,6 +42,8 @@ export type DiscoveryStageDeps = DiscoveryDeps &
   }
 
 const origin = { kind: 'discovery', id: 'discovery' } as const
+/** Linking the edges between fewer nodes does not leave unusually much garbage. */
+const manyNodes = 10_000
 
 /** Steps 3 and 4 of a run: nodes, bundles, plan. Each move has a name, so a repeated job continues where the last one stopped. */
 export async function runDiscoveryStage(
@@ -54,6 +57,7 @@ export async function runDiscoveryStage(
   try {
     const bundles = await bundlesOf(run, deps)
     const nodes = await nodesOf(run, bundles, deps, signal)
+    if (nodes.nodes.length > manyNodes) collectGarbage()
     const [base, snapshot] = [await baseOf(run, deps, signal), await snapshotOf(run, deps)]
     await planRun(run, { ...nodes, bundles, base, snapshot }, deps, signal)
     return 'ok'
