@@ -99,8 +99,8 @@ function votesOf(definitions: readonly FoundDefinition[], source: string): Docst
     if (quotes !== undefined) votes[quotes === '"""' ? 'doubleQuotes' : 'singleQuotes'] += 1
     const isLong = content.trim().includes('\n')
     if (isLong) votes[/^[ \t]*\r?\n/.test(content) ? 'secondLine' : 'firstLine'] += 1
-    const hasMore = codeIn(site.body).length > 1
-    if (kind === 'class' && hasMore) votes[isFollowedByGap(docstring, source) ? 'classGap' : 'classNoGap'] += 1
+    const hasMore = kind === 'class' && codeIn(site.body).length > 1
+    if (hasMore) votes[isFollowedByGap(docstring, source) ? 'classGap' : 'classNoGap'] += 1
   }
   return votes
 }
