@@ -200,7 +200,7 @@ export function nodeIndexCache(objects: Pick<ObjectStore, 'get' | 'put'>, projec
       return stored && NodeIndex.safeParse(parseJson(Buffer.from(stored).toString())).data
     },
     async put(blob, index) {
-      await objects.put(keyOf(blob), JSON.stringify(index), { contentType: 'application/json' })
+      await objects.put(keyOf(blob), index, { contentType: 'application/json' })
     },
   }
 }
