@@ -8,6 +8,7 @@ import type { RepositoryLint } from '#languages/lint/repository-lint.ts'
 import { mapBounded } from '#platform/map-bounded.ts'
 import { languageOf } from '#languages/syntax/grammars.ts'
 import type { SourceFile } from '#stages/discover/choose-files.ts'
+import { bufferOf } from '#stages/discover/source-text.ts'
 import type { LintFault, SurveyPool } from './survey-pool.ts'
 
 export type OtherSurvey = {
@@ -88,7 +89,7 @@ async function faultsOf(
   const { lint: rules } = deps.rulesFor(path)
   if (isGo(path) && !isGoRules(rules)) return 'there is no gofmt'
   if (size > maxFileBytes) return tooLarge
-  const bytes = Buffer.from(await read(hash))
+  const bytes = bufferOf(await read(hash))
   if (!isUtf8(bytes)) {
     notUtf8.add(path)
     return 'it is not UTF-8'
