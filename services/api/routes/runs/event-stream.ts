@@ -1,5 +1,6 @@
 import { AppError } from '#domain/error.ts'
-import { type Event, type EventCategory, wireEvent } from '#domain/event.ts'
+import { type Event, wireEvent } from '#domain/event.ts'
+import type { EventCategory } from '#domain/events/event-table.ts'
 import { isEnded, type Run, type RunStatus } from '#domain/run.ts'
 import { delay } from '#platform/clock.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
