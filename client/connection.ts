@@ -64,6 +64,8 @@ export type Connection = {
   /** Returns the JSON of the answer as it is: nothing checks that it is a `T`. */
   json<T>(path: string, outgoing?: Outgoing): Promise<T>
   text(answer: Response): Promise<string>
+  /** Yields the text of an answer while it arrives, cut anywhere. */
+  parts(answer: Response, signal: AbortSignal): AsyncGenerator<string, void, undefined>
 }
 
 /** Says, by the code of a problem that tells when to ask again, how often that is done, and for how long at most in all. */
@@ -98,7 +100,7 @@ export function openConnection(options: ConnectionOptions): Connection {
       throw new NoAnswer('the answer is no JSON', { status: answer.status, cause })
     }
   }
-  return { send, json, text }
+  return { send, json, text, parts: textParts }
 }
 
 type SentRequest = { url: string; init: RequestInit; signal: AbortSignal | undefined }
@@ -142,6 +144,17 @@ async function sendOnce(
   const { error_code: code } = document
   if (typeof code !== 'string') throw new NoAnswer(wordsOf(document), { status: answer.status })
   throw new RemoraProblem(answer, code, document)
+}
+
+/** Not every browser iterates over a stream. */
+async function* textParts({ body }: Response, signal: AbortSignal): AsyncGenerator<string, void, undefined> {
+  const reader = body?.getReader()
+  const decoder = new TextDecoder()
+  for (;;) {
+    const part = await reader?.read().catch((cause: unknown) => broken(cause, signal))
+    if (part === undefined || part.done) return
+    yield decoder.decode(part.value, { stream: true })
+  }
 }
 
 /** A `fetch` says in the cause of its error what happened, and in the error that it failed. */

@@ -10,3 +10,16 @@ export function pause(ms: number, signal: AbortSignal | undefined): Promise<void
     signal?.removeEventListener('abort', abort)
   })
 }
+
+/** Calls `late` when it has not been told for `ms` that something was heard. */
+export function watchSilence(ms: number, late: () => void): { heard(): void; stop(): void } {
+  let timer = setTimeout(late, ms)
+  const stop = () => clearTimeout(timer)
+  return {
+    heard() {
+      stop()
+      timer = setTimeout(late, ms)
+    },
+    stop,
+  }
+}
