@@ -1,0 +1,40 @@
+import type { Doing } from '#store/ledger/live-state.ts'
+import type { AgentEvent } from '../agent/journal.ts'
+
+/** What an attempt does without an event that tells it. */
+export type Untold = 'slot' | 'model' | 'proof'
+
+/** Follows what an attempt does. Times are of this machine's clock, in ms since the epoch. */
+export function openDoing() {
+  let now: Doing = { kind: 'prepare', turn: 0, sinceMs: Date.now() }
+  let told: Doing | undefined
+  const set = (next: Pick<Doing, 'kind' | 'what' | 'turn'>) => {
+    now = { ...next, sinceMs: Date.now() }
+  }
+  return {
+    after(event: AgentEvent) {
+      const next = doingAfter(event)
+      if (next !== undefined) set(next)
+    },
+    does(kind: Untold) {
+      if (now.kind !== kind) set({ kind, turn: now.turn })
+    },
+    /** Undefined where the ledger knows it already. */
+    untold: () => (now === told ? undefined : now),
+    wasTold: (doing: Doing | undefined) => void (told = doing ?? told),
+  }
+}
+
+function doingAfter({ event, toolName, data }: AgentEvent): Pick<Doing, 'kind' | 'what' | 'turn'> | undefined {
+  switch (event) {
+    case 'model.requested':
+      return { kind: 'slot', turn: data.turn }
+    case 'tool.called':
+      return { kind: 'tool', turn: data.turn, ...(toolName !== undefined && { what: toolName }) }
+    case 'model.responded':
+    case 'tool.returned':
+      return { kind: 'prepare', turn: data.turn }
+    default:
+      return undefined
+  }
+}
