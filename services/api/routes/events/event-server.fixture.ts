@@ -14,7 +14,8 @@ import { problemHandler, refuseInput } from '../../http/problem.ts'
 import { serveApp } from '../../http/serve-app.ts'
 import { plannedOperation } from '../../played-run.fixture.ts'
 import { addEventRoute } from './event-routes.ts'
-import type { EventSource } from './event-stream.ts'
+import type { EventSource } from './follow-log.ts'
+import type { ReaderLimits } from './serve-reader.ts'
 
 /** What was asked of the ledger, and how to make it fail. */
 type CountedSource = EventSource & {
@@ -60,7 +61,7 @@ function countedSource(ledger: EventSource): CountedSource {
 export type EventServer = { url: string; source: CountedSource; close(): Promise<void> }
 
 /** The events' route behind a real HTTP server, for the project `default`. */
-export async function serveEvents(ledger: EventSource, options: { heartbeatMs?: number } = {}): Promise<EventServer> {
+export async function serveEvents(ledger: EventSource, readerLimits: Partial<ReaderLimits> = {}): Promise<EventServer> {
   const log = openLog({ service: 'api', level: 'silent' })
   const closing = new AbortController()
   const source = countedSource(ledger)
@@ -73,7 +74,7 @@ export async function serveEvents(ledger: EventSource, options: { heartbeatMs?: 
     c.set('requestId', 'q1')
     await next()
   })
-  addEventRoute(app, { ledger: source, log, redactor: openRedactor(), closing: closing.signal, ...options })
+  addEventRoute(app, { ledger: source, log, redactor: openRedactor(), closing: closing.signal, readerLimits })
   const served = await serveApp(app, { host: '127.0.0.1', port: 0, graceMs: 10_000 })
   const close = async () => {
     closing.abort()
