@@ -18,7 +18,7 @@ const EventOriginShape = z
   .meta({ id: 'EventOrigin' })
 
 /** A numbered fact of a run. Fields that do not apply are left out. */
-const EventView = z
+export const EventView = z
   .strictObject({
     ...fields,
     event: EventNameShape,

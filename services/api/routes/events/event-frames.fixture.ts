@@ -1,17 +1,17 @@
-export type Frame = { id: number | undefined; event: string | undefined; data: unknown }
+import { Frame } from '#schemas/frame-schema.ts'
 
-export type FrameStream = {
-  status: number
-  contentType: string | null
-  /** Whole frames as they arrive; comments and fields without data are left out. */
+export type FrameReader = {
+  /** Whole frames as they arrive, each as its schema says. */
   frames(): AsyncGenerator<Frame>
-  /** Everything that has arrived, frame or not. */
+  /** Everything of a stream that has arrived, frame or not. */
   text(): string
   leave(): void
 }
 
+export type OpenedStream = FrameReader & { status: number; contentType: string | null }
+
 /** Reads Server-Sent Events as a browser's EventSource does. */
-export async function openFrames(url: string, headers: Readonly<Record<string, string>> = {}): Promise<FrameStream> {
+export async function openFrames(url: string, headers: Readonly<Record<string, string>> = {}): Promise<OpenedStream> {
   const leaving = new AbortController()
   const answer = await fetch(url, { headers: { accept: 'text/event-stream', ...headers }, signal: leaving.signal })
   let text = ''
@@ -23,7 +23,7 @@ export async function openFrames(url: string, headers: Readonly<Record<string, s
       text += more
       const blocks = `${rest}${more}`.split('\n\n')
       rest = blocks.pop() ?? ''
-      for (const frame of blocks.map(readFrame)) if (frame.data !== undefined) yield frame
+      for (const frame of blocks.map(readFrame)) if (frame !== undefined) yield frame
     }
   }
   return {
@@ -35,12 +35,16 @@ export async function openFrames(url: string, headers: Readonly<Record<string, s
   }
 }
 
-function readFrame(block: string): Frame {
+/** Returns undefined for a comment. */
+function readFrame(block: string): Frame | undefined {
   const fields = new Map(block.split('\n').map((line) => [line.split(': ', 1)[0] ?? '', line.replace(/^[^:]*: /, '')]))
-  const [id, data] = [fields.get('id'), fields.get('data')]
-  return {
-    id: id === undefined ? undefined : Number(id),
-    event: fields.get('event'),
-    data: data === undefined ? undefined : JSON.parse(data),
-  }
+  const [id, type, data] = [fields.get('id'), fields.get('event'), fields.get('data')]
+  if (data === undefined) return undefined
+  const value: unknown = JSON.parse(data)
+  return Frame.parse(type === undefined ? { type: 'event', id, event: value } : { type, ...Object(value) })
+}
+
+/** The numbers of the events among frames. */
+export function numbersOf(frames: readonly Frame[]): number[] {
+  return frames.flatMap((frame) => (frame.type === 'event' ? [frame.event.seq] : []))
 }

@@ -1,4 +1,5 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
+import { AppError } from '#domain/error.ts'
 import { wireEvent } from '#domain/event.ts'
 import type { Log } from '#platform/log.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
@@ -6,7 +7,7 @@ import type { ApiEnv } from '../../http/api-env.ts'
 import { composingView, findRun } from '../runs/run-view.ts'
 import { eventEndpoints } from './event-endpoints.ts'
 import { type EventSource, openLogFollower, withoutSecrets } from './follow-log.ts'
-import { reconnectMs, serverSentEvents, sharedWire } from './frames.ts'
+import { serverSentEvents, sharedWire } from './frames.ts'
 import { readEventPage } from './read-event-page.ts'
 import { openReaders, type Reader, type ReaderLimits, usualReaderLimits } from './serve-reader.ts'
 import { streamBody } from './stream-body.ts'
@@ -36,6 +37,8 @@ export function addEventRoute(routes: OpenAPIHono<ApiEnv>, deps: EventRouteDeps)
     const { projectId } = c.get('caller')
     const run = await findRun(c.req.valid('param').run_id, projectId, ledger)
     if (!/\btext\/event-stream\b/i.test(c.req.header('accept') ?? '')) {
+      if (after > run.seq)
+        throw new AppError('RUN_002', `after: ${after} is past the last event of the run, ${run.seq}`)
       const signal = AbortSignal.any([c.req.raw.signal, closing])
       const page = await readEventPage(run, { after, category, limit, waitMs }, { source: ledger, logs, signal })
       const events = page.events.map((event) => wireEvent(withoutSecrets(event, redactor)))
@@ -50,13 +53,8 @@ export function addEventRoute(routes: OpenAPIHono<ApiEnv>, deps: EventRouteDeps)
       return now?.projectId === projectId && now.scopes.includes('runs:read')
     }
     const reader: Omit<Reader, 'sink'> = { run, after: resumed, category, wire, isAllowed }
-    const body = streamBody(
-      (sink) => {
-        sink.write([Buffer.from(`retry: ${reconnectMs}\n\n`)])
-        serve({ ...reader, sink })
-      },
-      () => c.env.outgoing?.destroy(),
-    )
+    const cut = () => c.env.outgoing?.destroy()
+    const body = streamBody((sink) => serve({ ...reader, sink }), cut)
     for (const [name, value] of Object.entries(streamHeaders)) c.header(name, value)
     return c.body(body)
   })

@@ -58,11 +58,18 @@ function countedSource(ledger: EventSource): CountedSource {
   return source
 }
 
-export type EventServer = { url: string; source: CountedSource; close(): Promise<void> }
+export type EventServer = {
+  url: string
+  source: CountedSource
+  /** What it has logged. */
+  lines: string[]
+  close(): Promise<void>
+}
 
 /** The events' route behind a real HTTP server, for the project `default`. */
 export async function serveEvents(ledger: EventSource, readerLimits: Partial<ReaderLimits> = {}): Promise<EventServer> {
-  const log = openLog({ service: 'api', level: 'silent' })
+  const lines: string[] = []
+  const log = openLog({ service: 'api', level: 'debug', write: (line) => void lines.push(line) })
   const closing = new AbortController()
   const source = countedSource(ledger)
   const app = new OpenAPIHono<ApiEnv>({ defaultHook: refuseInput })
@@ -80,7 +87,7 @@ export async function serveEvents(ledger: EventSource, readerLimits: Partial<Rea
     closing.abort()
     await served.close()
   }
-  return { url: served.url, source, close }
+  return { url: served.url, source, lines, close }
 }
 
 type RunningLedger = {

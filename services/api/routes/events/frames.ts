@@ -1,9 +1,9 @@
-import type { RunStatus } from '#domain/run.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
+import type { Frame } from '#schemas/frame-schema.ts'
 import type { LogEntry } from './follow-log.ts'
 
 /** What a stream has besides its events. `ping` is sent after a silence. */
-export type ControlFrame = { type: 'end'; run_id: string; status: RunStatus } | { type: 'ping' }
+type ControlFrame = Exclude<Frame, { type: 'event' }>
 
 /** How frames are written to one kind of connection; each text is sent whole. */
 export type Wire = {
@@ -13,13 +13,14 @@ export type Wire = {
 }
 
 /** A client is asked to wait so long before it connects again. */
-export const reconnectMs = 2_000
+const reconnectMs = 2_000
 
 export const serverSentEvents: Wire = {
   events: (entries) => [Buffer.from(entries.map(({ seq, json }) => `id: ${seq}\ndata: ${json}\n\n`).join(''))],
   control({ type, ...data }, at) {
     if (type === 'ping') return Buffer.from(`: heartbeat\nid: ${at}\n\n`)
-    return Buffer.from(`event: ${type}\nid: ${at}\ndata: ${JSON.stringify(data)}\n\n`)
+    const first = type === 'connected' ? `retry: ${reconnectMs}\n` : type === 'end' ? `id: ${at}\n` : ''
+    return Buffer.from(`${first}event: ${type}\ndata: ${JSON.stringify(data)}\n\n`)
   },
 }
 

@@ -8,7 +8,7 @@ import { type FollowedLog, type LogEntry, type LogFollower, restMs } from './fol
 import type { Wire } from './frames.ts'
 
 /**
- * Why a stream ends. `end`: with the run, as its last frame says. `token`: it may not read any more. `gone`: the run was deleted.
+ * Why a stream ends. `end`: as its last frame says, with the run or since its position is not in the log. `token`: it may not read any more. `gone`: the run was deleted.
  * `stuck`: the reader has taken nothing for too long. `left`: it has gone itself.
  */
 export type EndOfStream = 'end' | 'stopping' | 'token' | 'gone' | 'stuck' | 'fault' | 'left'
@@ -109,6 +109,7 @@ function serveReader(reader: Reader, { logs, limits, log }: ReaderDeps, onEnd: (
       note('stream of events broken off', { run_id: run.runId, error })
       return 'fault'
     })
+    if (why === 'stuck') log.debug('reader of events cut: it takes nothing', { run_id: run.runId })
     followed.leave()
     onEnd()
     sink.end(why)
@@ -122,13 +123,17 @@ type Following = { followed: FollowedLog; bell: Bell }
 /** Writes what comes until the run or the stream ends. Throws what keeps the log from being read. */
 async function giveAll(reader: Reader, progress: Progress, { followed, bell }: Following): Promise<EndOfStream> {
   const { run, wire, category } = reader
+  const missed = run.seq - reader.after
+  if (missed < 0) return sendResync(reader, progress, run.seq)
+  send(reader, progress, [wire.control({ type: 'connected', seq: run.seq, missed }, progress.at)])
   while (progress.ending === undefined) {
     const { last, status, isOver, fault } = followed.state()
     if (progress.isFull || (progress.at >= last && !isOver && fault === undefined)) {
       await bell.rung()
       continue
     }
-    if (fault !== undefined) throw fault.kind === 'fault' ? fault.error : new Error('the log has lost its end')
+    if (fault?.kind === 'fault') throw fault.error
+    if (fault !== undefined) return sendResync(reader, progress, fault.last)
     if (progress.at >= last) {
       send(reader, progress, [wire.control({ type: 'end', run_id: run.runId, status }, progress.at)])
       return 'end'
@@ -139,6 +144,12 @@ async function giveAll(reader: Reader, progress: Progress, { followed, bell }: F
     send(reader, progress, wire.events(entries, category))
   }
   return progress.ending
+}
+
+function sendResync(reader: Reader, progress: Progress, last: number): EndOfStream {
+  const position = { after: String(progress.at), first: String(Math.min(1, last)), last: String(last) }
+  send(reader, progress, [reader.wire.control({ type: 'resync', ...position }, progress.at)])
+  return 'end'
 }
 
 /** Returns nothing when the store does not answer: then it is asked again. */
