@@ -184,7 +184,14 @@ const warningsPerEvent = 10
 /** A bundle with faults is not pinned, so that those of a run are valid. */
 function checkedView({ hash, bundle: { file, tools, warnings } }: PinnedBundle) {
   const first = warnings.slice(0, warningsPerEvent)
-  return { name: file.name, hash, valid: true, tools: tools.length, warnings: warnings.length, first_warnings: first }
+  return {
+    name: file.name,
+    hash,
+    valid: true as const,
+    tools: tools.length,
+    warnings: warnings.length,
+    first_warnings: first,
+  }
 }
 
 /** So that a blob is parsed once per query pack, in whatever run it comes. */

@@ -1,3 +1,4 @@
+import { anEvent } from '#testing/an-event.ts'
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { AppError } from '#domain/error.ts'
 import { anOutcome } from '#testing/open-test-ledger.ts'
@@ -123,7 +124,7 @@ export async function runningRun({ ledger, executing, claimReady }: RunningLedge
         from: [{ status: 'running' }],
         to: { status: 'completed' },
         command: 'end',
-        events: [{ event: 'run.completed', phase: 'review', origin, data: {} }],
+        events: [anEvent({ event: 'run.completed', phase: 'review', origin })],
       })
     },
   }

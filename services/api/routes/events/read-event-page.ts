@@ -1,4 +1,5 @@
-import type { Event, EventCategory } from '#domain/event.ts'
+import type { Event } from '#domain/event.ts'
+import type { EventCategory } from '#domain/events/event-table.ts'
 import { isEnded, type Run, type RunStatus } from '#domain/run.ts'
 import { after as afterMs } from '#platform/clock.ts'
 import type { EventSource, LogFollower, LogState } from './follow-log.ts'

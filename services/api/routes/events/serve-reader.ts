@@ -1,5 +1,5 @@
 import { AppError, hasCode } from '#domain/error.ts'
-import type { EventCategory } from '#domain/event.ts'
+import type { EventCategory } from '#domain/events/event-table.ts'
 import type { Run } from '#domain/run.ts'
 import { type Bell, openBell } from '#platform/bell.ts'
 import { delay, repeatEvery } from '#platform/clock.ts'
