@@ -17,10 +17,7 @@ beforeEach(async () => {
   await once(server, 'listening')
   client = openApiClient({ url: `http://127.0.0.1:${boundPort(server)}`, token: 'secret', signal: stop.signal })
 })
-afterEach(async () => {
-  await client.close()
-  await closeServer(server)
-})
+afterEach(() => closeServer(server))
 
 const page = { limit: 10 }
 const places = [

@@ -48,7 +48,6 @@ export function openApiClient(options: ApiAddress) {
     ...tokenCalls(connection),
     ...budgetCalls(connection),
     ...githubCalls(connection),
-    close: connection.close,
   }
 }
 
@@ -57,7 +56,7 @@ function runCalls(connection: ApiConnection) {
   return {
     /** Sends the archive while it is read; anew from its start where the service asks for a pause. */
     submit: ({ request, archive }: { request: z.input<typeof RunRequestBody>; archive: AsyncIterable<Uint8Array> }) =>
-      postForm('/v1/runs', { request: JSON.stringify(request), archive }, RunAccepted),
+      postForm('/v1/runs', request, archive, RunAccepted),
     getRun: (runId: string) => get(runPath(runId), RunView),
     /** Asks the service to stop the run, which ends a moment later. RUN_007 when it has ended otherwise. */
     cancel: (runId: string, reason?: string) => post(`${runPath(runId)}/cancel`, { reason }, Cancelled),

@@ -91,7 +91,6 @@ describe('more change sets than one request takes', () => {
       signal: new AbortController().signal,
     })
     const decided = await client.decide(runId, { verdict: 'reject', sets })
-    await client.close()
     expect(decided).toMatchObject({
       made: 2,
       refused_count: 999,

@@ -28,16 +28,12 @@ export function addSubmitCommand(submit: Command, context: CliContext): void {
       const { agents } = await namedAgents(options.agents, context.config, called)
       const wanted = submissionOf(options, { agents, settings: context.config.request })
       const client = await runningService(context)
-      try {
-        const runId =
-          repository === undefined
-            ? await submitPath(client, { path, submission: wanted }, context)
-            : await submitRepository(client, wanted, { url: repository, ref })
-        if (!json) context.io.err(`follow it: remora watch ${runId}; look at its changes: remora review ${runId}\n`)
-        context.io.out(json ? `${JSON.stringify({ run_id: runId, status: 'queued' })}\n` : `${runId}\n`)
-      } finally {
-        await client.close()
-      }
+      const runId =
+        repository === undefined
+          ? await submitPath(client, { path, submission: wanted }, context)
+          : await submitRepository(client, wanted, { url: repository, ref })
+      if (!json) context.io.err(`follow it: remora watch ${runId}; look at its changes: remora review ${runId}\n`)
+      context.io.out(json ? `${JSON.stringify({ run_id: runId, status: 'queued' })}\n` : `${runId}\n`)
     })
   addIncludeOptions(submit)
 }
@@ -77,24 +73,20 @@ async function watchRun(
   context: CliContext,
 ): Promise<void> {
   const client = await runningService(context)
+  await client.getRun(runId)
+  const events = path === undefined ? undefined : await openLineFile(resolve(context.cwd, path))
+  const progress = showProgress(runId, { json, onLine: events?.add }, context)
   try {
-    await client.getRun(runId)
-    const events = path === undefined ? undefined : await openLineFile(resolve(context.cwd, path))
-    const progress = showProgress(runId, { json, onLine: events?.add }, context)
-    try {
-      await followRun(runId, progress, { client, signal: context.signal })
-    } catch (error) {
-      progress.close()
-      if (context.signal.aborted) context.io.err(`\nRun ${runId} continues; only watching it has stopped.\n`)
-      throw error
-    } finally {
-      await events?.close()
-    }
+    await followRun(runId, progress, { client, signal: context.signal })
+  } catch (error) {
     progress.close()
-    const run = await client.getRun(runId)
-    const patch = { printedBy: `remora diff ${runId}` }
-    await reportRun({ state: progress.state(), run, patch }, { client, json, context })
+    if (context.signal.aborted) context.io.err(`\nRun ${runId} continues; only watching it has stopped.\n`)
+    throw error
   } finally {
-    await client.close()
+    await events?.close()
   }
+  progress.close()
+  const run = await client.getRun(runId)
+  const patch = { printedBy: `remora diff ${runId}` }
+  await reportRun({ state: progress.state(), run, patch }, { client, json, context })
 }

@@ -55,12 +55,7 @@ function describeNone(server: string): string {
 }
 
 async function runsOfBefore({ url, token, modelKind }: Stack, signal: AbortSignal): Promise<UnfinishedRuns> {
-  const client = openApiClient({ url, token, signal })
-  try {
-    return await unfinishedRuns(client, { modelKind })
-  } finally {
-    await client.close()
-  }
+  return unfinishedRuns(openApiClient({ url, token, signal }), { modelKind })
 }
 
 function metricsOf({ healthPort }: StackProcess): string | undefined {

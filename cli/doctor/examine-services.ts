@@ -37,8 +37,6 @@ export async function examineApi({ apiUrl, token }: CliConfig, signal: AbortSign
       error instanceof AppError ? error.message : `${withoutLogin(apiUrl)} does not answer within a second`
     const advice = (error instanceof AppError && adviceOn(error)) || 'check REMORA_API_URL'
     return [missing('api', message, advice)]
-  } finally {
-    await client.close()
   }
 }
 

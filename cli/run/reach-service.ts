@@ -6,7 +6,6 @@ import { obtainProgram, withProgram } from '#platform/obtain-program.ts'
 import { bubblewrapDir, programCache } from '#platform/program-cache.ts'
 import { openApiClient, type ApiClient } from '../api-client.ts'
 import { ApiProblem } from '../api-connection.ts'
-import { openLocalTransport } from '../api-transport.ts'
 import type { CliContext } from '../cli-context.ts'
 import { visible } from '../terminal-text.ts'
 import { findRunningStack } from '../stack/running-stack.ts'
@@ -54,10 +53,7 @@ async function startOwn(choice: StackChoice, context: CliContext): Promise<Servi
     stack,
     isIdle: choice.workers === 0,
     modelKind: stack.modelKind,
-    async close() {
-      await client.close()
-      await stack.stop()
-    },
+    close: stack.stop,
   }
 }
 
@@ -96,7 +92,7 @@ export async function reachRuns(context: CliContext, choice?: StackChoice): Prom
   const running = await findService(context)
   if (running === undefined) return choice === undefined ? openIdle(context) : startOwn(choice, context)
   const { client, modelKind } = running
-  return { client, signal: context.signal, stack: undefined, isIdle: false, modelKind, close: client.close }
+  return { client, signal: context.signal, stack: undefined, isIdle: false, modelKind, close: async () => {} }
 }
 
 async function openIdle(context: CliContext): Promise<Service> {
@@ -104,8 +100,8 @@ async function openIdle(context: CliContext): Promise<Service> {
   const { openIdleStack } = await import('../stack/idle-stack.ts')
   const stack = await openIdleStack({ ...idleStores(context), token, ...logOptions(context) })
   const signal = AbortSignal.any([context.signal, stack.failed])
-  const transport = openLocalTransport(stack.answer)
-  const client = openApiClient({ url: 'http://in.this.process', token: stack.token, signal, transport, isIdle: true })
+  const { token: ofStack, answer } = stack
+  const client = openApiClient({ url: 'http://in.this.process', token: ofStack, signal, answer, isIdle: true })
   return { client, signal, stack: undefined, isIdle: true, modelKind: undefined, close: stack.close }
 }
 

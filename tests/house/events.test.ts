@@ -5,7 +5,7 @@ import { filesMatching, isTestFile, productFiles, readRepositoryFile } from './s
 const namesIn = (path: string, pattern: RegExp) =>
   readRepositoryFile(path)
     .matchAll(pattern)
-    .flatMap(([, name]) => name ?? [])
+    .map(([, name = '']) => name)
 
 /** The ledger's scripts put one name together. */
 const putTogether = { path: 'store/ledger/transitions.lua', text: "'operation.' .. data.status" }

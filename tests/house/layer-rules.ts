@@ -6,6 +6,7 @@ import { isTestFile, type Import, type Source } from './source-files.ts'
  */
 const rooms: Record<string, readonly string[]> = {
   domain: [],
+  client: [],
   platform: [],
   settings: [],
   languages: [],
@@ -123,6 +124,9 @@ const domainPackages = new Set(['zod', 'node:crypto'])
 /** What crosses HTTP: for the API, and for clients that may run in a browser. */
 const wireSchemas = 'services/api/schemas/'
 
+/** The client runs in browsers, without our rooms and without zod: one file of it has what crosses HTTP, as types. */
+const clientTypes = 'client/wire.ts'
+
 /**
  * The parts of `cli` that run a service's code in this process, and what each may import. Everything else in `cli` is a client of the HTTP
  * API.
@@ -169,6 +173,8 @@ function forbiddenPackage(from: string, name: string): string | undefined {
   const isOther = /^(?:bench\/(?:peers|frameworks)|testing\/fake-github)\//.test(from)
   if (home !== undefined && !from.startsWith(home) && !isOther) return `only ${home} imports ${name}`
   if (from.startsWith(wireSchemas) && name !== 'zod') return 'the schemas of the wire know only domain and zod'
+  if (from.startsWith('client/') && !isTestFile(from))
+    return name === (from === clientTypes ? 'zod' : 'eventsource-parser') ? undefined : 'the client runs in browsers'
   if (!from.startsWith('domain/') || isTestFile(from) || domainPackages.has(name)) return undefined
   return 'the domain knows only zod and node:crypto'
 }
@@ -186,6 +192,8 @@ function forbiddenInRoom(from: string, path: string): string | undefined {
   if (room === 'models' && target === room) return forbiddenRank(from, path, { ranks: modelRanks, depth: 1 })
   if (room === 'stages/operate' && target === room) return forbiddenRank(from, path, { ranks: operateRanks, depth: 2 })
   if (target === room || isTestFile(from)) return undefined
+  if (room === 'client')
+    return from === clientTypes && path.startsWith(wireSchemas) ? undefined : 'the client knows only types of the wire'
   if (room === 'stages/intake' && path.startsWith(wireSchemas)) return undefined
   if (target.startsWith('services/') || target === 'cli') return 'a room never imports what is built on it'
   if (target.startsWith('agents/')) return undefined

@@ -1,0 +1,159 @@
+import { type Connection, type ConnectionOptions, NoAnswer, openConnection, RemoraProblem } from './connection.ts'
+import { type Frame, readStream, type StreamOptions } from './read-stream.ts'
+import { type Archive, submissionForm } from './submission.ts'
+import type {
+  Decisions,
+  DecisionsRequest,
+  Event,
+  EventName,
+  Question,
+  RepositoryRunRequest,
+  Run,
+  RunRequest,
+} from './wire.ts'
+
+export type EventOf<Name extends EventName> = Event & { event: Name }
+/** `timeoutMs`: for so long at most. */
+export type Waiting = { timeoutMs?: number; signal?: AbortSignal }
+/** `going_on`: the time was up; the run goes on. */
+export type Awaited = { kind: 'result'; run: Run } | { kind: 'going_on' }
+export type Subscription = {
+  close(): void
+  /** Resolves once the run has ended or `close` was called; rejects with what the handler or the service threw. */
+  closed: Promise<void>
+}
+
+/**
+ * Starts, follows and steers runs of a service. It needs `fetch` and nothing else of its platform. Errors are RemoraProblem and NoAnswer; what
+ * the service answers is not checked against its schemas.
+ */
+export type RemoraClient = {
+  /** Begins a run of an archive, or of a repository of a code host that the service reads. Returns its id. */
+  start(request: RunRequest, archive: Archive): Promise<string>
+  start(request: RepositoryRunRequest): Promise<string>
+  /** Begins a run and waits for its end. */
+  run(request: RunRequest, archive: Archive): Promise<Run>
+  run(request: RepositoryRunRequest): Promise<Run>
+  await(runId: string, waiting?: Waiting): Promise<Awaited>
+  status(runId: string): Promise<Run>
+  stream(runId: string, options?: StreamOptions): AsyncGenerator<Frame, void, undefined>
+  /** Calls `handler` with every event of these names, one after the other, from the run's first to its end. */
+  subscribe<Name extends EventName>(
+    runId: string,
+    names: readonly Name[],
+    handler: (event: EventOf<Name>) => unknown,
+    options?: StreamOptions,
+  ): Subscription
+  /** Returns the first event of this name; undefined when the run ends without it or the time is up. */
+  waitFor<Name extends EventName>(
+    runId: string,
+    name: Name,
+    options?: Waiting & StreamOptions,
+  ): Promise<EventOf<Name> | undefined>
+  /** Asks the service to stop the run, which ends a moment later. */
+  cancel(runId: string, reason?: string): Promise<void>
+  /** Answers what an agent asks: `requestId` is that of its event `human_input.requested`. One answer counts. */
+  answer(runId: string, requestId: string, answer: string): Promise<Question>
+  decide(runId: string, decisions: DecisionsRequest): Promise<Decisions>
+}
+
+export { NoAnswer, RemoraProblem }
+
+export function openRemora(options: ConnectionOptions): RemoraClient {
+  const connection = openConnection(options)
+  return { ...runCalls(connection), ...eventCalls(connection), ...steeringCalls(connection) }
+}
+
+function runCalls(connection: Connection): Pick<RemoraClient, 'start' | 'run' | 'await' | 'status'> {
+  const start = async (request: RunRequest | RepositoryRunRequest, archive?: Archive) => {
+    const form = archive === undefined ? { method: 'POST' as const, json: request } : submissionForm(request, archive)
+    return (await connection.json<{ run_id: string }>('/v1/runs', form)).run_id
+  }
+  const status = (runId: string, signal?: AbortSignal) => connection.json<Run>(runPath(runId), { signal })
+  const untilEnded = async (known: Run, signal?: AbortSignal): Promise<Run> => {
+    for (let run = known; ; run = await status(run.run_id, signal)) {
+      if (run.ended_at !== null) return run
+      // Its end is told to whoever asks for events of any category.
+      const rest = { after: `${run.seq}`, categories: ['failed'], signal } as const
+      for await (const frame of readStream(connection, eventsPath(run.run_id), rest)) if (frame.type === 'end') break
+    }
+  }
+  return {
+    start,
+    run: async (request: RunRequest | RepositoryRunRequest, archive?: Archive) =>
+      untilEnded(await status(await start(request, archive))),
+    async await(runId, waiting = {}) {
+      const known = await status(runId, waiting.signal)
+      const run = await inTime(waiting, (signal) => untilEnded(known, signal))
+      return run === undefined ? { kind: 'going_on' } : { kind: 'result', run }
+    },
+    status: (runId) => status(runId),
+  }
+}
+
+function eventCalls(connection: Connection): Pick<RemoraClient, 'stream' | 'subscribe' | 'waitFor'> {
+  const stream = (runId: string, options: StreamOptions = {}) => readStream(connection, eventsPath(runId), options)
+  return {
+    stream,
+    subscribe(runId, names, handler, { signal, ...from } = {}) {
+      const stop = new AbortController()
+      const either = signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal])
+      const follow = async () => {
+        for await (const event of namedEvents(stream(runId, { ...from, signal: either }), names)) await handler(event)
+      }
+      const closed = follow().catch((error: unknown) => {
+        if (!stop.signal.aborted) throw error
+      })
+      return { close: () => stop.abort(), closed }
+    },
+    waitFor: (runId, name, { timeoutMs, signal: given, ...from } = {}) =>
+      inTime({ timeoutMs, signal: given }, async (signal) => {
+        for await (const event of namedEvents(stream(runId, { ...from, signal }), [name])) return event
+        return undefined
+      }),
+  }
+}
+
+function steeringCalls({ json }: Connection): Pick<RemoraClient, 'cancel' | 'answer' | 'decide'> {
+  const post = <T>(path: string, document: object) => json<T>(path, { method: 'POST', json: document })
+  return {
+    async cancel(runId, reason) {
+      await post(`${runPath(runId)}/cancel`, { reason })
+    },
+    answer: (runId, requestId, answer) =>
+      post(`${runPath(runId)}/questions/${encodeURIComponent(requestId)}`, { answer }),
+    decide: (runId, decisions) => post(`${runPath(runId)}/decisions`, decisions),
+  }
+}
+
+const runPath = (runId: string) => `/v1/runs/${encodeURIComponent(runId)}`
+const eventsPath = (runId: string) => `${runPath(runId)}/events`
+
+async function* namedEvents<Name extends EventName>(
+  frames: AsyncIterable<Frame>,
+  names: readonly Name[],
+): AsyncGenerator<EventOf<Name>, void, undefined> {
+  for await (const frame of frames) {
+    if (frame.type === 'resync') throw new NoAnswer('events of the run are lost, or past their retention', {})
+    if (frame.type === 'event' && isNamed(frame.event, names)) yield frame.event
+  }
+}
+
+function isNamed<Name extends EventName>(event: Event, names: readonly Name[]): event is EventOf<Name> {
+  return names.some((name) => name === event.event)
+}
+
+/** Resolves to undefined when the time is up. */
+async function inTime<T>(
+  { timeoutMs, signal }: { timeoutMs?: number | undefined; signal?: AbortSignal | undefined },
+  work: (signal: AbortSignal | undefined) => Promise<T>,
+): Promise<T | undefined> {
+  if (timeoutMs === undefined) return work(signal)
+  const timeUp = AbortSignal.timeout(timeoutMs)
+  try {
+    return await work(signal === undefined ? timeUp : AbortSignal.any([signal, timeUp]))
+  } catch (error) {
+    if (timeUp.aborted && signal?.aborted !== true) return undefined
+    throw error
+  }
+}

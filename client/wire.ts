@@ -1,0 +1,19 @@
+import type { DecisionsBody, DecisionsView } from '#schemas/decision-schema.ts'
+import type { EventCategoryShape, EventView } from '#schemas/event-schema.ts'
+import type { QuestionView } from '#schemas/question-schema.ts'
+import type { RunView } from '#schemas/run-schema.ts'
+import type { RepositoryRunBody, RunRequestBody } from '#schemas/run-request-schema.ts'
+import type { z } from 'zod'
+
+// What crosses HTTP, under the names that it has in the OpenAPI document: in the package, the types are made of that document instead
+// (scripts/client-types.ts), since these need zod.
+
+export type Run = RunView
+export type Event = EventView
+export type EventName = EventView['event']
+export type EventCategory = z.infer<typeof EventCategoryShape>
+export type Question = QuestionView
+export type RunRequest = RunRequestBody
+export type RepositoryRunRequest = z.input<typeof RepositoryRunBody>
+export type DecisionsRequest = DecisionsBody
+export type Decisions = DecisionsView
