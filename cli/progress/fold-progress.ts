@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { SkippedFile } from '#domain/code-node.ts'
+import { isTold, summarizeEvent, workOf } from '#domain/timeline/summarize-event.ts'
 import type { EventView } from '#schemas/event-schema.ts'
 import type { WaitingFor } from '#schemas/waiting-schema.ts'
 import {
@@ -11,7 +12,6 @@ import {
   type ProgressState,
   type ShownPhase,
 } from './progress-state.ts'
-import { describeEvent, workOf } from './describe-event.ts'
 
 const maxRecent = 5
 
@@ -23,7 +23,7 @@ const Text = z.string().optional().catch(undefined)
 
 /** Returns the state after one more event. Events must be folded in the order of their numbers, each once. */
 export function foldProgress(state: ProgressState, event: EventView): ProgressState {
-  const line = describeEvent(event)
+  const line = isTold(event) ? summarizeEvent(event) : undefined
   const seen: ProgressState = {
     ...state,
     recent: line === undefined ? state.recent : [...state.recent, line].slice(-maxRecent),
