@@ -7,9 +7,11 @@ import {
   type Query,
   RemoraProblem,
 } from '#client/connection.ts'
+import { type Frame, readStream, type StreamOptions } from '#client/read-stream.ts'
 import { type Archive, submissionForm } from '#client/submission.ts'
 import { AppError, type ErrorCode, isErrorCode } from '#domain/error.ts'
 import { withoutLogin, withoutLogins } from '#platform/hide-secrets.ts'
+import { EventPage } from '#schemas/event-schema.ts'
 import { answerFits } from '#schemas/wire-parts.ts'
 
 export class ApiProblem extends AppError {
@@ -74,12 +76,28 @@ export function openApiConnection({ answer, isIdle, ...address }: ApiAddress) {
       if (response.headers.get('content-type')?.split(';')[0] === type) return whole
       throw strangeAnswer(address.url, 'its answer is of another type')
     },
+    /** Yields what the client's `readStream` does, checked. */
+    stream: (path: string, options: StreamOptions) => checkedFrames(readStream(connection, path, options), address.url),
     /** The body while it arrives, and what the header `remora-composition` says; undefined for 204. */
     async getStream(path: string): Promise<StreamedBody | undefined> {
       const { status, body, headers } = await asked(({ send }) => send(path))
       if (status === 204 || body === null) return undefined
       return { body, composition: headers.get('remora-composition') ?? undefined }
     },
+  }
+}
+
+const EventShape = EventPage.shape.events.element
+
+async function* checkedFrames(frames: AsyncIterable<Frame>, url: string): AsyncGenerator<Frame, void, undefined> {
+  try {
+    for await (const frame of frames) {
+      if (frame.type === 'event' && !answerFits(EventShape, frame.event))
+        throw strangeAnswer(url, 'an event has another form')
+      yield frame
+    }
+  } catch (error) {
+    throw cliError(error, url)
   }
 }
 
