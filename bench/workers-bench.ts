@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util'
 import type { RunId } from '#domain/ids.ts'
 import { delay } from '#platform/clock.ts'
 import { memoryOfTree } from '../tests/living-processes.ts'
-import { leanFlags, leanMemory } from '#platform/lean-memory.mjs'
+import { lastingFlags, leanMemory } from '#platform/lean-memory.mjs'
 import { heldShare } from './model/load-meter.ts'
 import { startFakeModel, type FakeModel } from './model/start-fake-model.ts'
 import { openBenchStack, type BenchStack } from './remora/bench-stack.ts'
@@ -115,8 +115,7 @@ const stack = await openBenchStack(dir)
 try {
   const startedAt = performance.now()
   const env = { ...leanMemory, NODE_COMPILE_CACHE: join(dir, 'cache'), REMORA_MODEL_MAX_IN_FLIGHT: String(scale.limit) }
-  const nodeOptions = leanFlags({ REMORA_WORKER_SLOTS: String(slots) })
-  const workers = await startAll(stack, { modelUrl: model.url, slots, env, nodeOptions })
+  const workers = await startAll(stack, { modelUrl: model.url, slots, env, nodeOptions: lastingFlags })
   console.log(`${workers.length} workers after ${Math.round((performance.now() - startedAt) / 1000)} s`)
   const figures = await measure(stack, model, workers)
   await Promise.all(workers.map((worker) => worker.stop()))

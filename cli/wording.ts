@@ -1,10 +1,11 @@
 import { relative } from 'node:path'
 import type { NodeView } from '#domain/code-node.ts'
+import { figure } from '#domain/figure.ts'
 import { visibleName } from './terminal-text.ts'
 
 /** `1 file`, `3 files`, `1,200 files`: for nouns that take an s. */
 export function plural(count: number, noun: string): string {
-  return `${count.toLocaleString('en-US')} ${noun}${count === 1 ? '' : 's'}`
+  return `${figure(count)} ${noun}${count === 1 ? '' : 's'}`
 }
 
 /** A duration as a person reads it: `850 ms`, `12.3 s`, `4 min 05 s`. */
@@ -60,11 +61,6 @@ export function costOfEach({ requests, tokens }: { requests: number; tokens: num
   return changes === 0 || requests === 0
     ? ''
     : `${(requests / changes).toFixed(2)} / ${figure(Math.round(tokens / changes))}`
-}
-
-/** `12,345` */
-export function figure(count: number): string {
-  return count.toLocaleString('en')
 }
 
 /** Returns what a program that failed has said. */

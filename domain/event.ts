@@ -1,62 +1,7 @@
 import { z } from 'zod'
+import { type EventData, EventName } from './events/event-table.ts'
 import { runPhases } from './run.ts'
 import { camelKeys, snakeKeys } from './wire-keys.ts'
-
-export const eventCategories = {
-  'run.accepted': 'run_lifecycle',
-  'run.started': 'run_lifecycle',
-  'snapshot.stored': 'run_lifecycle',
-  'nodes.discovered': 'run_lifecycle',
-  'bundles.checked': 'run_lifecycle',
-  'run.planned': 'run_lifecycle',
-  'setup.started': 'run_lifecycle',
-  'setup.finished': 'run_lifecycle',
-  'run.composed': 'run_lifecycle',
-  'operations.repeated': 'run_lifecycle',
-  'run.waiting': 'run_lifecycle',
-  'models.away': 'run_lifecycle',
-  'models.back': 'run_lifecycle',
-  'budget.set': 'run_lifecycle',
-  'budget.reached': 'run_lifecycle',
-  'budget.renewed': 'run_lifecycle',
-  'run.completed': 'run_lifecycle',
-  'run.reopened': 'run_lifecycle',
-  'run.cancelled': 'run_lifecycle',
-  'publication.opened': 'run_lifecycle',
-  'publication.updated': 'run_lifecycle',
-  'publication.ended': 'run_lifecycle',
-  'publication.refused': 'run_lifecycle',
-  'decision.made': 'decision',
-  'operation.queued': 'worker_call',
-  'operation.started': 'worker_call',
-  'operation.retried': 'worker_call',
-  'operation.suspended': 'worker_call',
-  'operation.resumed': 'worker_call',
-  'model.requested': 'worker_progress',
-  'model.responded': 'worker_progress',
-  'tool.called': 'worker_progress',
-  'tool.returned': 'worker_progress',
-  'turn.finished': 'worker_progress',
-  'submission.received': 'worker_output',
-  'change_set.created': 'worker_output',
-  'operation.ended': 'worker_output',
-  'finding.reported': 'finding',
-  'human_input.requested': 'escalation',
-  'human_input.answered': 'escalation',
-  'operation.blocked': 'blocked',
-  'operation.skipped': 'blocked',
-  'run.failed': 'failed',
-  'operation.failed': 'failed',
-  'publication.failed': 'failed',
-} as const
-
-export type EventName = keyof typeof eventCategories
-export type EventCategory = (typeof eventCategories)[EventName]
-
-export const EventName = z.custom<EventName>(
-  (value) => typeof value === 'string' && Object.hasOwn(eventCategories, value),
-  'unknown event',
-)
 
 /** The run's phases and, within execution, the stage of the attempt. */
 export const EventPhase = z.enum([...runPhases, 'grail_check', 'model', 'tools', 'submission', 'publication'])
@@ -68,9 +13,7 @@ export const EventOrigin = z.strictObject({
 })
 export type EventOrigin = z.infer<typeof EventOrigin>
 
-/** An event as its emitter writes it. The ledger adds `v`, `seq`, `ts` and the fields that are the same for the whole run. */
-export const NewEvent = z.strictObject({
-  event: EventName,
+const NewEventHead = z.strictObject({
   phase: EventPhase,
   status: z.enum(['ok', 'error']).optional(),
   origin: EventOrigin,
@@ -82,14 +25,21 @@ export const NewEvent = z.strictObject({
   toolName: z.string().optional(),
   durationMs: z.number().optional(),
   errorCode: z.string().optional(),
+  /** The number of the event of the run that it follows from. */
+  causationSeq: z.int().min(1).optional(),
   /** Counts the ms between the fact and the sending of its command. Events go in batches: `ts` is Redis' time minus this. */
   ageMs: z.number().min(0).optional(),
-  /** Wire-shaped (snake_case) payload, at most 16 KiB. */
-  data: z.record(z.string(), z.unknown()),
 })
-export type NewEvent = z.infer<typeof NewEvent>
 
-const { event, phase, status, origin, ageMs: _, data, ...ofOperation } = NewEvent.shape
+/** Data of which only the beginning was kept. */
+export type ShortenedData = { shortened: true; [field: string]: unknown }
+
+/** An event as its emitter writes it. The ledger adds `v`, `seq`, `ts` and the fields that are the same for the whole run. */
+export type NewEvent =
+  | { [Name in EventName]: z.infer<typeof NewEventHead> & { event: Name; data: EventData<Name> } }[EventName]
+  | (z.infer<typeof NewEventHead> & { event: EventName; data: ShortenedData })
+
+const { phase, status, origin, ageMs: _, ...ofOperation } = NewEventHead.shape
 
 /** A numbered, past-tense fact of a run, as it is read back. `ts` is milliseconds since the epoch. */
 export const Event = z.strictObject({
@@ -98,14 +48,15 @@ export const Event = z.strictObject({
   ts: z.number(),
   projectId: z.string(),
   runId: z.string(),
-  event,
+  event: EventName,
   category: z.string(),
   phase,
   status: status.unwrap(),
   origin,
   correlationId: z.string(),
   ...ofOperation,
-  data,
+  /** Is as the table of events says; readers take of it what they need. */
+  data: z.record(z.string(), z.unknown()),
 })
 export type Event = z.infer<typeof Event>
 

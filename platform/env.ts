@@ -13,7 +13,7 @@ export function givenValue(env: Env, name: string): string | undefined {
 /** Reads the variables in `shape`. CONFIG_003 names every bad one in a single error. */
 export function readEnv<Shape extends z.ZodRawShape>(shape: Shape, env: Env): z.infer<z.ZodObject<Shape>> {
   const values = Object.fromEntries(Object.keys(shape).map((name) => [name, givenValue(env, name)]))
-  const parsed = z.object(shape).safeParse(values, { error: plainWords })
+  const parsed = z.object(shape).safeParse(values, { error: plainWords, jitless: true })
   if (parsed.success) return parsed.data
   const faults = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
   throw new AppError('CONFIG_003', `bad environment: ${faults.join('; ')}`)

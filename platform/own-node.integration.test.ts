@@ -111,22 +111,6 @@ describe('a program that its own Node starts', () => {
     expect(await readdir(places.TMPDIR)).toEqual(['node-compile-cache'])
   })
 
-  it.skipIf(process.platform !== 'linux')('takes flags of V8 back that it does not want after all', async () => {
-    const module = new URL('lean-memory.mjs', import.meta.url).href
-    const told = 'JSON.stringify({ args: process.argv.slice(2), flags: process.execArgv })'
-    const program = `import { becomeLean } from '${module}'
-      becomeLean(import.meta.filename, ['--expose-gc'], ['--max-semi-space-size=4'])
-      console.log(${told})`
-    await writeFile(join(dir, 'self.mjs'), program)
-    await writeFile(join(dir, 'empty.cjs'), '')
-    const kept = `-r ${join(dir, 'empty.cjs')} -r ${join(dir, 'empty.cjs')}`
-    for (const env of [{}, { MALLOC_ARENA_MAX: '2' }]) {
-      const { out, err } = await start(`--max-semi-space-size=4 ${kept}`, env)
-      expect(err).toBe('')
-      expect(JSON.parse(out)).toEqual({ args: ['one', 'two words'], flags: ['--expose-gc', ...kept.split(' ')] })
-    }
-  })
-
   it('goes on where it may not replace itself', async () => {
     const { out, err, code } = await start('--permission --allow-fs-read=* --allow-fs-write=*')
     expect([err.includes('ERR_ACCESS_DENIED'), code]).toEqual([false, 0])

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, w
 import * as nodeModule from 'node:module'
 import { constants } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
-import { becomeLean, leanMemory } from './lean-memory.mjs'
+import { becomeLean, lastingFlags, leanMemory } from './lean-memory.mjs'
 
 const leastMajor = 24
 const advice = `start it on Node ${leastMajor}, or give it one: "npm ci" in a clone, else "npm install node@${leastMajor}" beside it.`
@@ -17,18 +17,18 @@ const mark = 'STARTED_ON_OWN_NODE'
  * program `self` runs on one that can, and this process waits for it, or has ended with a line that says what is missing.
  *
  * @param {string} self
- * @param {{ flags?: readonly string[], isBrief?: boolean }} options `flags` of V8, where it is on Linux
+ * @param {{ isBrief?: boolean }} options
  */
-export function runsOnOwnNode(self, { flags = [], isBrief = false } = {}) {
+export function runsOnOwnNode(self, { isBrief = false } = {}) {
   const wasStartedOnOwn = process.env[mark] !== undefined
   delete process.env[mark]
   if (Number.parseInt(process.versions.node, 10) >= leastMajor) {
-    if (!isBrief) becomeLean(self, flags)
+    if (!isBrief) becomeLean(self)
     keepCompiledCode(process.env)
     return true
   }
   if (wasStartedOnOwn) endWith(`${process.execPath} is Node ${process.versions.node}: ${advice}`)
-  runOn(ownNode(dirname(self)), self)
+  runOn(ownNode(dirname(self)), isBrief ? [self] : [...lastingFlags, self])
   return false
 }
 
@@ -144,10 +144,10 @@ function endWith(message) {
 
 /**
  * @param {string} node
- * @param {string} self
+ * @param {readonly string[]} program its path, behind flags of V8
  */
-function runOn(node, self) {
-  const child = spawn(node, [self, ...process.argv.slice(2)], {
+function runOn(node, program) {
+  const child = spawn(node, [...program, ...process.argv.slice(2)], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: { ...leanMemory, ...process.env, [mark]: '1' },
   })

@@ -6,7 +6,7 @@ import { describeUnknownKey, plainWords, type SchemaFault, schemaFaults } from '
 import { firstFaults, maxYamlBytes, readYaml, type YamlPath } from '#platform/yaml-source.ts'
 import { readOwnFile } from '#platform/own-file.ts'
 import type { FileSetting } from './setting.ts'
-import { fileSettings, SettingsFile } from './settings-table.ts'
+import { fileSettings, settingsFileSchema } from './settings-table.ts'
 
 const fileName = 'remora.yaml'
 const wayWithout = 'set REMORA_CONFIG=none to go without'
@@ -67,12 +67,13 @@ export function readSettingsFile(path: string, source: string): GivenSetting[] {
     throw new AppError('CONFIG_002', messages.join('; '))
   }
   const lineOf = (at: YamlPath) => placeOf(at).line
-  const parsed = SettingsFile.safeParse(withoutEmpty(value ?? {}), { error: plainWords })
+  const schema = settingsFileSchema()
+  const parsed = schema.safeParse(withoutEmpty(value ?? {}), { error: plainWords })
   if (!parsed.success) {
     const wrong = schemaFaults(parsed.error)
     const messages = firstFaults(
       wrong,
-      (fault) => `${path}:${lineOf(fault.at)}: ${describe(fault)}`,
+      (fault) => `${path}:${lineOf(fault.at)}: ${describe(fault, schema)}`,
       (more, next) => `${path}:${lineOf(next.at)}: and ${more} more faults`,
     )
     const code = wrong.every(({ isUnknownKey }) => isUnknownKey) ? 'CONFIG_004' : 'CONFIG_003'
@@ -91,8 +92,8 @@ function withoutEmpty(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, inner]) => [key, withoutEmpty(inner)]))
 }
 
-function describe(fault: SchemaFault): string {
-  if (fault.isUnknownKey) return describeUnknownKey(SettingsFile, fault)
+function describe(fault: SchemaFault, schema: z.ZodObject): string {
+  if (fault.isUnknownKey) return describeUnknownKey(schema, fault)
   if (fault.at.length === 0) return 'the file must consist of sections with keys, such as "agents: { dir: my-agents }"'
   return `${fault.at.join('.')}: ${fault.message}`
 }

@@ -1,6 +1,7 @@
 import { isAbsolute, resolve } from 'node:path'
 import { z } from 'zod'
 import { parseJson } from '#domain/json.ts'
+import { plainWords } from '#platform/schema-faults.ts'
 
 export type Owner = 'api' | 'discovery' | 'worker' | 'setup' | 'publisher' | 'rehearsal' | 'cli'
 
@@ -54,7 +55,7 @@ export function fileSettingsOf(variable: string, setting: Setting): FileSetting[
     default: setting.default ?? null,
     variables: [variable],
     isOverruledBy: () => true,
-    fromText: (text) => schemaOfText(setting).safeParse(text).data ?? text,
+    fromText: (text) => valueOf(setting, text)?.data ?? text,
     toVariables: (value, dir) => ({ [variable]: textOfValue(setting.isFolder === true ? fromDir(value, dir) : value) }),
   }
   return [{ ...usual, ...file, about, path: key.split('.') }]
@@ -74,19 +75,21 @@ export function variablesOf(table: SettingsTable, owner: Owner): unknown {
   return Object.fromEntries(own.map(([variable, setting]) => [variable, variableSchema(setting, owner)]))
 }
 
+/** Is one schema, since hundreds are made at a start. */
 function variableSchema(setting: Setting, owner: Owner): z.ZodType {
   const fallback = setting.defaults?.[owner] ?? setting.default
-  const schema = schemaOfText(setting)
-  return fallback === undefined ? schema.optional() : schema.default(fallback)
+  return z.transform((text: string | undefined, { addIssue }) => {
+    if (text === undefined) return fallback
+    const read = valueOf(setting, text)
+    if (read === undefined) addIssue('not JSON')
+    for (const issue of read?.error?.issues ?? []) addIssue({ ...issue })
+    return read?.data
+  })
 }
 
-function schemaOfText({ type, fromText = valueOfText.bind(undefined, type) }: Setting): z.ZodType {
-  const converted = z.string().transform((text, context) => {
-    const value = fromText(text)
-    if (value === undefined) context.addIssue('not JSON')
-    return value
-  })
-  return converted.pipe(type)
+function valueOf({ type, fromText }: Setting, text: string) {
+  const value = fromText === undefined ? valueOfText(type, text) : fromText(text)
+  return value === undefined ? undefined : type.safeParse(value, { error: plainWords })
 }
 
 /** It takes lists separated by commas, and JSON for mappings. */

@@ -28,18 +28,22 @@ export function environmentOf<O extends Owner>(owner: O) {
   return variablesOf(settingsTable, owner)
 }
 
-/** Tells whether the embedded stack passes a variable of its environment on to its services. */
-export function isPassedOn(variable: string): boolean {
-  const settings: Readonly<Record<string, Setting>> = settingsTable
-  return settings[variable] !== undefined && settings[variable].setByStack === undefined
+/** Names the variables that the embedded stack passes on from its environment to the services of `owners`. */
+export function passedOn(owners: readonly Owner[]): string[] {
+  const settings: readonly (readonly [string, Setting])[] = Object.entries(settingsTable)
+  return settings.flatMap(([variable, { owners: own, setByStack }]) =>
+    setByStack !== true && owners.some((owner) => own.includes(owner)) ? [variable] : [],
+  )
 }
 
 export const fileSettings: readonly FileSetting[] = Object.entries(settingsTable).flatMap(([variable, setting]) =>
   fileSettingsOf(variable, setting),
 )
 
-/** Everything may be left out. */
-export const SettingsFile = sectionOf(fileSettings)
+/** Everything may be left out. It is made when a file is read: most commands read none. */
+export function settingsFileSchema(): z.ZodObject {
+  return sectionOf(fileSettings)
+}
 
 function sectionOf(settings: readonly FileSetting[], depth = 0): z.ZodObject {
   const names = [...new Set(settings.map(({ path }) => path[depth] ?? ''))]

@@ -21,7 +21,7 @@ import type { Attempt } from '#store/ledger/attempt.ts'
 import { type Ledger, openLedger } from '#store/ledger/ledger.ts'
 import type { NewRun } from '#store/ledger/run-commands.ts'
 import type { CodeNode } from '#domain/code-node.ts'
-import type { NewEvent } from '#domain/event.ts'
+import { anEvent } from './an-event.ts'
 import { testRedis } from './redis.ts'
 
 export type TestLedger = Awaited<ReturnType<typeof testLedger>>
@@ -57,6 +57,8 @@ export async function testLedger() {
   }
 }
 
+export { anEvent } from './an-event.ts'
+
 const testOrigin = { kind: 'discovery', id: 'test' } as const
 
 /** A running run of these operations, planned in one slice and executing. */
@@ -74,14 +76,14 @@ export async function executing(
     to: { status: 'running', phase: 'planning' },
     command: 'start',
     set: { snapshotId: 's1' },
-    events: [{ event: 'run.started', phase: 'planning', origin: { kind: 'discovery', id: 'test' }, data: {} }],
+    events: [anEvent({ event: 'run.started', phase: 'planning', origin: { kind: 'discovery', id: 'test' } })],
   })
   await ledger.plan(runId, { slice: 0, operations, last: true })
   await ledger.move(runId, {
     from: [{ status: 'running', phase: 'planning' }],
     to: { phase: 'execution' },
     command: 'planned',
-    events: [{ event: 'run.planned', phase: 'planning', origin: { kind: 'discovery', id: 'test' }, data: {} }],
+    events: [anEvent({ event: 'run.planned', phase: 'planning', origin: { kind: 'discovery', id: 'test' } })],
   })
   return runId
 }
@@ -164,7 +166,7 @@ export async function planReopened(
     from: [{ status: 'running', phase: 'discovery' }, { status: 'queued' }],
     to: { status: 'running', phase: 'execution' },
     command: 'planned',
-    events: [{ event: 'run.planned', phase: 'planning', origin: testOrigin, data: {} }],
+    events: [anEvent({ event: 'run.planned', phase: 'planning', origin: testOrigin })],
   })
   return operations
 }
@@ -236,10 +238,6 @@ export function aNewRun(over: Partial<NewRun> = {}): NewRun {
     acceptedEvent: anEvent({ event: 'run.accepted', phase: 'snapshot', origin: { kind: 'api', id: 'test' } }),
     ...over,
   }
-}
-
-export function anEvent(over: Partial<NewEvent> = {}): NewEvent {
-  return { event: 'turn.finished', phase: 'model', origin: { kind: 'worker', id: 'test' }, data: {}, ...over }
 }
 
 export const aCost: OperationCost = { turns: 1, promptTokens: 10, completionTokens: 5, durationMs: 12 }

@@ -50,7 +50,7 @@ const permissions = [
   '--allow-addons',
   '--disable-warning=SecurityWarning', // of the addon
 ]
-const nodeOptions = [...permissions, '--max-old-space-size=128', '--max-semi-space-size=4', '--expose-gc']
+const nodeOptions = [...permissions, '--max-old-space-size=128', '--max-semi-space-size=4']
 /** Counts kB (RLIMIT_DATA), about 400 MB more than Node itself maps: Monty's limits do not count the transfer of values. */
 const dataLimit = 1_000_000
 const limited = 'ulimit -d "$1" 2>/dev/null; ulimit -t "$2" 2>/dev/null; shift 2; exec "$@"'

@@ -1,3 +1,4 @@
+import { collectGarbage } from '#platform/collect-garbage.ts'
 import { readLines, writeLine } from './line-channel.ts'
 import { type MontyRun, type MontyScript, resumeMonty, type ScriptStep, startMonty } from './monty-run.ts'
 import type { ExternalAnswer } from './replay-journal.ts'
@@ -89,7 +90,7 @@ function freeMemory(bytes: number): Promise<void> | undefined {
   const isFull = heldBytes > bytesPerCollection
   if (messages < messagesPerTurn && !isFull) return undefined
   if (isFull) {
-    globalThis.gc?.()
+    collectGarbage()
     heldBytes = 0
   }
   messages = 0

@@ -23,14 +23,14 @@ export async function newRun(ledger: Ledger): Promise<RunId> {
     request: RunRequest.parse({ agents: ['docstring', 'lint', 'summary'] }),
     uploadKey: `projects/${defaultProject}/uploads/${runId}`,
     traceparent: null,
-    acceptedEvent: { event: 'run.accepted', phase: 'snapshot', origin, data: {} },
+    acceptedEvent: { event: 'run.accepted', phase: 'snapshot', origin, data: { agents: [] } },
   })
   await ledger.move(runId, {
     from: [{ status: 'queued' }],
     to: { status: 'running', phase: 'planning' },
     command: 'start',
     set: { snapshotId: 's'.repeat(17) },
-    events: [{ event: 'run.started', phase: 'planning', origin, data: {} }],
+    events: [{ event: 'run.started', phase: 'planning', origin, data: { agents: [] } }],
   })
   return runId
 }
@@ -60,7 +60,14 @@ export async function execute(ledger: Ledger, runId: RunId): Promise<void> {
     from: [{ status: 'running', phase: 'planning' }],
     to: { phase: 'execution' },
     command: 'plan',
-    events: [{ event: 'run.planned', phase: 'planning', origin, data: {} }],
+    events: [
+      {
+        event: 'run.planned',
+        phase: 'planning',
+        origin,
+        data: { operations: 0, nodes_looked_at: 0, beyond_limit: 0, looked_at: 0, agents: {}, notices: [] },
+      },
+    ],
   })
 }
 
@@ -69,7 +76,22 @@ export async function complete(ledger: Ledger, runId: RunId): Promise<void> {
     from: [{ status: 'running', phase: 'review' }],
     to: { status: 'completed' },
     command: 'complete',
-    events: [{ event: 'run.completed', phase: 'review', origin, data: {} }],
+    events: [
+      {
+        event: 'run.completed',
+        phase: 'review',
+        origin,
+        data: {
+          operations: {},
+          change_sets: 0,
+          files_changed: 0,
+          conflicts: 0,
+          turns: 0,
+          prompt_tokens: 0,
+          completion_tokens: 0,
+        },
+      },
+    ],
   })
   if (answer !== 'moved') throw new Error(`the run did not get to its end: ${answer}`)
 }

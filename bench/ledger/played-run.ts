@@ -138,7 +138,7 @@ function asked(turn: number): NewEvent[] {
 
 function toolTurn(turn: number, toolName: string, args: string, summary: string): NewEvent[] {
   const called = { turn, call_id: `call_${turn}_8f2e`, arguments: args }
-  const returned = { turn, call_id: `call_${turn}_8f2e`, outcome: 'success', summary }
+  const returned = { turn, call_id: `call_${turn}_8f2e`, outcome: 'success', summary } as const
   return [
     ...asked(turn),
     { event: 'tool.called', phase: 'tools', origin, toolName, ageMs: 60, data: called },
@@ -148,9 +148,9 @@ function toolTurn(turn: number, toolName: string, args: string, summary: string)
 }
 
 function submitted(summary: string, changeSetId: string, path: string): NewEvent[] {
-  const checks = ['parses', 'lint_before_after', 'docstring_only', 'only_node_changed']
+  const checks = ['parses', 'lint_before_after', 'docstring_only', 'only_node_changed'] as const
   const evidence = checks.map((check) => ({ check, ok: true }))
-  const changed = { change_set_id: changeSetId, files: [{ path, kind: 'edit' }], evidence }
+  const changed = { change_set_id: changeSetId, files: [{ path, kind: 'edit' as const }], evidence }
   return [
     { event: 'submission.received', phase: 'submission', origin, data: { turn: 3, status: 'success', summary } },
     { event: 'turn.finished', phase: 'execution', origin, data: { turn: 3, calls: 1 } },

@@ -52,14 +52,14 @@ export async function planNodes(stack: BenchStack, tree: PlannedTree): Promise<R
     request,
     uploadKey: 'none',
     traceparent: newTraceparent(null, true),
-    acceptedEvent: { event: 'run.accepted', phase: 'snapshot', origin, data: {} },
+    acceptedEvent: { event: 'run.accepted', phase: 'snapshot', origin, data: { agents: [] } },
   })
   await ledger.move(runId, {
     from: [{ status: 'queued' }],
     to: { status: 'running', phase: 'planning' },
     command: 'start',
     set: { snapshotId, nodes: nodes.length, files: files.length, bundles: JSON.stringify([stack.bundle.hash]) },
-    events: [{ event: 'run.started', phase: 'planning', origin, data: {} }],
+    events: [{ event: 'run.started', phase: 'planning', origin, data: { agents: [] } }],
   })
   const { operations } = planOperations(nodes, [stack.bundle])
   const slices = Math.ceil(operations.length / maxSliceOperations)
@@ -76,7 +76,14 @@ export async function startRun({ ledger }: BenchStack, runId: RunId): Promise<vo
     from: [{ status: 'running', phase: 'planning' }],
     to: { phase: 'execution' },
     command: 'plan',
-    events: [{ event: 'run.planned', phase: 'planning', origin, data: {} }],
+    events: [
+      {
+        event: 'run.planned',
+        phase: 'planning',
+        origin,
+        data: { operations: 0, nodes_looked_at: 0, beyond_limit: 0, looked_at: 0, agents: {}, notices: [] },
+      },
+    ],
   })
 }
 

@@ -5,6 +5,7 @@ import type { ApiEnv } from '../../services/api/http/api-env.ts'
 import { serveApp, type ServedApp } from '../../services/api/http/serve-app.ts'
 import { submitRun } from '../../services/api/played-run.fixture.ts'
 import { runCommand } from './served-api.fixture.ts'
+import { anEvent } from '#testing/an-event.ts'
 import { useTestApi } from '../../services/api/use-test-api.fixture.ts'
 
 let served: ServedApp
@@ -31,7 +32,7 @@ it('waits for the end of the run without reading what was before', async () => {
     from: [{ status: 'queued' }],
     to: { status: 'cancelled' },
     command: 'stop',
-    events: [{ event: 'run.cancelled', phase: 'snapshot', origin: { kind: 'discovery', id: 'test' }, data: {} }],
+    events: [anEvent({ event: 'run.cancelled', phase: 'snapshot', origin: { kind: 'discovery', id: 'test' } })],
   })
   expect(await ended).toMatchObject({ out: `${runId}: cancelled, no operation was planned\n`, code: 0 })
   for (const { searchParams } of pages()) expect(Number(searchParams.get('after'))).toBeGreaterThanOrEqual(seq)

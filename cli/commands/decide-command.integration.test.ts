@@ -4,6 +4,7 @@ import { changeSetIdsOf } from '#domain/operation.ts'
 import { plannedOperation, type PlayedEnding, playOperations, playRun } from '../../services/api/played-run.fixture.ts'
 import { readCliConfig } from '../cli-config.ts'
 import { buildProgram } from '../program.ts'
+import { anEvent } from '#testing/an-event.ts'
 import { useServedApi } from './served-api.fixture.ts'
 
 const served = useServedApi()
@@ -150,7 +151,7 @@ const complete = (runId: string) =>
     from: [{ status: 'running' }],
     to: { status: 'completed' },
     command: 'compose',
-    events: [{ event: 'run.completed', phase: 'review', origin: { kind: 'discovery', id: 'test' }, data: {} }],
+    events: [anEvent({ event: 'run.completed', phase: 'review', origin: { kind: 'discovery', id: 'test' } })],
   })
 
 describe('remora reject --retry', () => {

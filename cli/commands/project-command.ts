@@ -4,7 +4,8 @@ import type { ProjectBudgetView } from '#schemas/project-schema.ts'
 import type { CliContext } from '../cli-context.ts'
 import { visible } from '../terminal-text.ts'
 import { withRuns } from '../run/reach-service.ts'
-import { figure, plural, shortTime } from '../wording.ts'
+import { figure } from '#domain/figure.ts'
+import { plural, shortTime } from '../wording.ts'
 import { tokenCount } from './shared-options.ts'
 
 type BudgetOptions = { tokensPerDay?: number; unlimited?: true; json?: true }

@@ -1,3 +1,4 @@
+import { figure } from '#domain/figure.ts'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CodeNode } from '#domain/code-node.ts'
@@ -55,7 +56,7 @@ export async function changedNodes(folder: string, wanted: Since, context: CliCo
   const what = `${plural(ids.length, 'node')} in ${plural(files.size, 'file')}`
   context.io.err(visible(`since ${since}: ${what} added or changed\n`))
   if (ids.length <= maxSelectedNodes) return ids
-  const most = `a run can be limited to ${maxSelectedNodes.toLocaleString('en-US')} nodes`
+  const most = `a run can be limited to ${figure(maxSelectedNodes)} nodes`
   const advice = 'name fewer with --paths, or leave --since out'
   throw new AppError('INTAKE_003', `since ${since} ${what} changed, and ${most}: ${advice}`)
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { EventView } from '#schemas/event-schema.ts'
-import { figure, formatSeconds, nodePlace, plural } from '../wording.ts'
+import { figure } from '#domain/figure.ts'
+import { formatSeconds, nodePlace, plural } from '../wording.ts'
 import { modelText, usedUpText, waitingText } from './describe-waiting.ts'
 
 const Words = z.string().catch('')

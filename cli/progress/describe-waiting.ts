@@ -1,6 +1,7 @@
 import { isEnded } from '#domain/run.ts'
 import type { AwayServer, WaitingFor } from '#schemas/waiting-schema.ts'
-import { figure, plural } from '../wording.ts'
+import { figure } from '#domain/figure.ts'
+import { plural } from '../wording.ts'
 import type { ProgressState } from './progress-state.ts'
 
 type Waited = { kind: string; model?: string | undefined; questions?: number | undefined; of?: string | undefined }

@@ -1,3 +1,4 @@
+import { figure } from '#domain/figure.ts'
 import { unreachable } from '#domain/error.ts'
 import { conditionsLine, type Where } from '../run/change-conditions.ts'
 import { onOneLine } from '../terminal-text.ts'
@@ -122,6 +123,6 @@ function narrowed({ verdict, ...others }: Where): string {
 
 /** `3 of 41`; `1,000+` while not all are listed. */
 export function placeText({ sets, at, list }: ReviewState): string {
-  const total = `${sets.length.toLocaleString('en-US')}${list === 'whole' ? '' : '+'}`
+  const total = `${figure(sets.length)}${list === 'whole' ? '' : '+'}`
   return at < sets.length ? `${at + 1} of ${total}` : plural(sets.length, 'change')
 }

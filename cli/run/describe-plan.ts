@@ -1,3 +1,4 @@
+import { figure } from '#domain/figure.ts'
 import type { PlanView } from '#schemas/plan-schema.ts'
 import { joinBlocks, plural } from '../wording.ts'
 import { textTable, wrap } from '../terminal-text.ts'
@@ -11,7 +12,7 @@ export function describePlan(plan: PlanView, { paint, width }: ReportView): stri
   const agents = Object.entries(plan.agents).toSorted(([left], [right]) => (left < right ? -1 : 1))
   const rows = agents.map(([name, { looked_at, planned, mechanical, estimated_tokens }]) => [
     name,
-    ...[looked_at, planned, mechanical, estimated_tokens].map((count) => count.toLocaleString('en-US')),
+    ...[looked_at, planned, mechanical, estimated_tokens].map(figure),
   ])
   const [head = '', ...lines] = textTable([columns, ...rows])
   const wrapped = (block: readonly string[]) => block.flatMap((line) => wrap(line, width))
@@ -30,7 +31,7 @@ function headline({ agents, nodes_looked_at: nodes, beyond_limit: beyond }: Plan
   const planned = Object.values(agents).reduce((sum, agent) => sum + agent.planned + agent.mechanical, 0)
   if (planned === 0) return `${looked}Nothing to do: no operation would be run.`
   const tokens = Object.values(agents).reduce((sum, agent) => sum + agent.estimated_tokens, 0)
-  const more = beyond === 0 ? '' : `; the limit leaves out ${beyond.toLocaleString('en-US')} more`
+  const more = beyond === 0 ? '' : `; the limit leaves out ${figure(beyond)} more`
   const would = `${plural(planned, 'operation')} would be run, for about ${plural(tokens, 'token')}${more}`
   return `${looked}${would}. Nothing was done.`
 }

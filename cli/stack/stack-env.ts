@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { environmentOf, isPassedOn } from '#settings/settings-table.ts'
+import { environmentOf, passedOn } from '#settings/settings-table.ts'
 import { behaviourEnv } from '../../services/rehearsal/rehearsal-config.ts'
 import { checkModelServers } from '../../services/worker/worker-config.ts'
 import { leanMemory } from '#platform/lean-memory.mjs'
@@ -37,7 +37,7 @@ export function workerEnv(stores: Env, options: WorkerEnvOptions): Env {
   return {
     ...leanMemory,
     ...ofTheMachine(environment),
-    ...passedOn(environmentOf('worker'), environment),
+    ...givenOf(passedOn(['worker']), environment),
     ...(givenValue(environment, 'REMORA_SANDBOX_IMAGE') === undefined ? {} : givenOf(forEngines, environment)),
     ...stores,
     REMORA_CONFIG: 'none', // the file's values are in the environment already
@@ -63,7 +63,7 @@ export function servicesEnv(
   }: { token: string; signingKey: string; port: number; environment: Env; publisher: Env },
 ): Env {
   return {
-    ...passedOn({ ...environmentOf('api'), ...environmentOf('discovery') }, environment),
+    ...givenOf(passedOn(['api', 'discovery']), environment),
     ...givenOf(['PATH'], environment),
     ...stores,
     ...publisher,
@@ -81,7 +81,7 @@ export function setupEnv(
   { environment, bubblewrap }: { environment: Env; bubblewrap: string | undefined },
 ): Env {
   return {
-    ...passedOn(environmentOf('setup'), environment),
+    ...givenOf(passedOn(['setup']), environment),
     ...givenOf(['PATH'], environment),
     ...stores,
     REMORA_SETUP_HEALTH_PORT: '0',
@@ -96,7 +96,7 @@ export function publisherEnv(
 ): Env {
   return {
     ...ofTheMachine(environment),
-    ...passedOn(environmentOf('publisher'), environment),
+    ...givenOf(passedOn(['publisher']), environment),
     ...stores,
     REMORA_PUBLISHER_SECRET: secret,
     REMORA_SIGNING_KEY: signingKey,
@@ -134,14 +134,11 @@ function ofTheMachine(environment: Env): Env {
 /** Throws a CONFIG_003 that names every variable that is bad for one of the services of a stack, or in `own`. */
 export function checkEnvironment(own: z.ZodRawShape, env: Env): void {
   const owners = ['api', 'discovery', 'worker', 'setup', 'publisher'] as const
-  const services = [...owners.map(environmentOf), behaviourEnv]
-  const shapes = services.flatMap((shape) => Object.entries(shape).filter(([name]) => isPassedOn(name)))
+  const given = Object.keys(givenOf(passedOn([...owners, 'rehearsal']), env))
+  const services = given.length === 0 ? [] : [...owners.map(environmentOf), behaviourEnv]
+  const shapes = services.flatMap((shape) => Object.entries(shape).filter(([name]) => given.includes(name)))
   readEnv({ ...own, ...Object.fromEntries(shapes) }, env)
   checkModelServers(env)
-}
-
-function passedOn(variables: object, environment: Env): Env {
-  return givenOf(Object.keys(variables).filter(isPassedOn), environment)
 }
 
 function givenOf(names: readonly string[], environment: Env): Env {

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 import { after } from '#platform/clock.ts'
 import type { Env } from '#platform/env.ts'
-import { leanFlags } from '#platform/lean-memory.mjs'
+import { lastingFlags } from '#platform/lean-memory.mjs'
 import { parseJson } from '#domain/json.ts'
 import type { StackLog } from './stack-log.ts'
 
@@ -94,7 +94,7 @@ function startWorker(pool: Pool, deaths: number): Promise<void> {
   const { env, log, entry = workerEntry, pauses = usualPauses } = pool.options
   const child = fork(entry, [], {
     env: { ...env },
-    execArgv: leanFlags(env),
+    execArgv: lastingFlags,
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })

@@ -2,7 +2,7 @@ import type { Node } from 'web-tree-sitter'
 import { z } from 'zod'
 import { exemptionOf, isInRow } from './docstring-exemption.ts'
 import { codeIn } from './python-nodes.ts'
-import { decoratorsOf, docstringSiteOf, outermost, type DocstringSite } from './docstring-site.ts'
+import { decoratorsOf, docstringSiteOf, type DocstringSite } from './docstring-site.ts'
 import { dottedName, type NameResolver } from './imported-names.ts'
 
 export const DefinitionDocFacts = z.strictObject({
@@ -54,7 +54,7 @@ export function foundDefinitions(nodes: readonly Node[]): FoundDefinition[] {
     const name = definition.childForFieldName('name')?.text ?? ''
     const site = docstringSiteOf(definition)
     if (name === '' || site === undefined) continue
-    const { startIndex: start, endIndex: end } = outermost(definition)
+    const { startIndex: start, endIndex: end } = site.whole
     while ((open.at(-1)?.end ?? Number.POSITIVE_INFINITY) <= start) open.pop()
     const outer = open.at(-1)
     const kind = site.kind === 'class' ? 'class' : outer?.kind === 'class' ? 'method' : 'function'
@@ -112,15 +112,17 @@ function exemptionIn(definition: FoundDefinition, module: ModuleFacts): string |
 }
 
 /** Is true when a decorator is called with a function of the repository, as Jinja's `@async_variant(sync_do_first)` is. */
-function isGivenFunction({ definition }: FoundDefinition, { names }: ModuleFacts): boolean {
-  const given = decoratorsOf(definition).flatMap((decorator) => codeIn(decorator.childForFieldName('arguments')))
+function isGivenFunction({ definition, site }: FoundDefinition, { names }: ModuleFacts): boolean {
+  const given = decoratorsOf(definition, site.whole).flatMap((decorator) =>
+    codeIn(decorator.childForFieldName('arguments')),
+  )
   return given.some(
     ({ type, text }) => type === 'identifier' && /^_?[a-z]/.test(text) && names.resolve(text).startsWith('.'),
   )
 }
 
-function decoratorNames({ definition }: FoundDefinition, { names }: ModuleFacts): string[] {
-  return decoratorsOf(definition).map((decorator) => {
+function decoratorNames({ definition, site }: FoundDefinition, { names }: ModuleFacts): string[] {
+  return decoratorsOf(definition, site.whole).map((decorator) => {
     const name = dottedName(decorator)
     return name === undefined ? `?${decorator.text.slice(0, 60)}` : names.resolve(name)
   })

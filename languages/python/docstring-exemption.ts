@@ -1,5 +1,5 @@
 import type { Node } from 'web-tree-sitter'
-import { codeIn, docstringOf } from './python-nodes.ts'
+import { codeIn, docstringOf, firstCodeIn } from './python-nodes.ts'
 import { outermost, type DocstringSite } from './docstring-site.ts'
 
 /**
@@ -39,10 +39,11 @@ const missingDocstring =
 
 /** Is true for a lone string, or one below `__slots__`, likely written for the class; else a string below an attribute describes that (PEP 224). */
 function hasTextBelowAttributes({ kind, body }: DocstringSite): boolean {
+  if (kind !== 'class') return false
   const statements = codeIn(body)
   const [first = 0, ...more] = statements.flatMap((node, at) => (at > 0 && docstringOf(node) !== undefined ? at : []))
   const attributes = statements.slice(0, first).map(({ namedChildren: [assigned] }) => assigned)
-  if (kind !== 'class' || !attributes.every((attribute) => attribute?.type === 'assignment')) return false
+  if (!attributes.every((attribute) => attribute?.type === 'assignment')) return false
   return attributes.length > 0 && (more.length === 0 || attributes.at(-1)?.text.startsWith('_') === true)
 }
 
@@ -50,6 +51,7 @@ function hasTextBelowAttributes({ kind, body }: DocstringSite): boolean {
 function waivesDocstring(site: DocstringSite): boolean {
   const { definition, body } = site
   const isOneLine = bodySharesLine(site)
+  if (!isOneLine && !headOf(site).includes('#')) return false
   const header = definition.children.filter((child) => child.endIndex <= body.startIndex)
   const parts = isOneLine ? [definition, commentBehind(definition)] : header
   return parts.some((part) => missingDocstring.test(part?.text ?? ''))
@@ -68,7 +70,7 @@ export function waivedKinds(source: string): (keyof typeof codesByKind)[] {
 /** Is true when a one-line definition adjoins another: a docstring would need blank lines there. */
 export function isInRow(site: DocstringSite): boolean {
   if (!bodySharesLine(site)) return false
-  const whole = outermost(site.definition)
+  const { whole } = site
   const { previousNamedSibling: above, nextNamedSibling: below } = whole
   const isDefinition = (node: Node) => node.type.endsWith('_definition')
   const followsAbove = above !== null && isDefinition(above) && above.endPosition.row + 1 === whole.startPosition.row
@@ -95,9 +97,14 @@ export function isCommented(definition: Node): boolean {
   return commentsIn(definition).length > 0 || commentBehind(definition) !== undefined
 }
 
-export function bodySharesLine({ definition, body }: DocstringSite): boolean {
-  const colon = definition.children.findLast((child) => child.type === ':' && child.endIndex <= body.startIndex)
-  return (colon ?? definition).endPosition.row === body.startPosition.row
+export function bodySharesLine(site: DocstringSite): boolean {
+  const head = headOf(site)
+  return head.slice(head.lastIndexOf('\n') + 1).trim() !== ''
+}
+
+/** Returns what stands before the body, with the blanks of its line: to ask the parser for these nodes takes longer. */
+function headOf({ definition, body }: DocstringSite): string {
+  return definition.text.slice(0, body.startIndex - definition.startIndex)
 }
 
 function isEllipsis({ body }: DocstringSite): boolean {
@@ -105,8 +112,8 @@ function isEllipsis({ body }: DocstringSite): boolean {
 }
 
 function isOnly(body: Node, isMeant: (statement: Node) => boolean): boolean {
-  const [only, ...more] = codeIn(body)
-  return only !== undefined && more.length === 0 && isMeant(only)
+  const first = firstCodeIn(body)
+  return first !== undefined && isMeant(first) && codeIn(body).length === 1
 }
 
 function isInProtocol(definition: Node): boolean {

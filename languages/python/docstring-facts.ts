@@ -24,15 +24,12 @@ export type FileDocstringFacts = z.infer<typeof FileDocstringFacts>
 
 /** Reads the facts of one text, wherever it is (`docstringsAt`). `tree` is the parsed `source`, the file as stored. */
 export function docstringFactsOf(tree: Tree, source: string, nodes = factNodesOf(tree)): FileDocstringFacts {
-  const ofTypes = (...types: readonly string[]) =>
-    nodes.flatMap(({ type, node }) => (types.includes(type) ? [node] : []))
-  const definitions = foundDefinitions(ofTypes('function_definition', 'class_definition'))
+  const definitions = foundDefinitions(nodes.definitions)
   const defined = new Set(definitions.map(({ name }) => name))
-  const imports = ofTypes('import_statement', 'import_from_statement')
+  const imports = nodes.imports.filter(({ type }) => type !== 'future_import_statement')
   const names = readImports(imports.flatMap(importedNames), defined)
   const uses = docstringUses({ tree, source, names, definitions })
-  const mayExport = source.includes('__all__')
-  const exported = mayExport ? exportedNames(ofTypes('assignment', 'augmented_assignment')) : undefined
+  const exported = source.includes('__all__') ? exportedNames(tree.rootNode) : undefined
   const module = { names, exported, docSetFor: uses.setFor, waived: waivedKinds(source) }
   const byteOf = byteOffsets(source)
   return {
@@ -43,7 +40,7 @@ export function docstringFactsOf(tree: Tree, source: string, nodes = factNodesOf
     })),
     reads: uses.reads,
     modules: names.modules,
-    values: namesAsValues(nodes, source, (name) => defined.has(name) || names.isImported(name)),
+    values: namesAsValues(nodes.values, source, (name) => defined.has(name) || names.isImported(name)),
     votes: votesOf(definitions, source),
   }
 }
@@ -66,10 +63,13 @@ function isPublicModule(path: string): boolean {
 }
 
 /** Returns the names in the module's `__all__`. Undefined without one, and when it holds anything but strings. */
-function exportedNames(assignments: readonly Node[]): Set<string> | undefined {
+function exportedNames(module: Node): Set<string> | undefined {
+  const assignments = module.namedChildren.flatMap(({ namedChildren: [first] }) =>
+    first?.type === 'assignment' || first?.type === 'augmented_assignment' ? first : [],
+  )
   const values = assignments.flatMap((assignment) => {
     const isExport = assignment.childForFieldName('left')?.text === '__all__'
-    return isExport && assignment.parent?.parent?.type === 'module' ? (assignment.childForFieldName('right') ?? []) : []
+    return isExport ? (assignment.childForFieldName('right') ?? []) : []
   })
   const names = new Set<string>()
   for (const value of values) {
@@ -99,8 +99,8 @@ function votesOf(definitions: readonly FoundDefinition[], source: string): Docst
     if (quotes !== undefined) votes[quotes === '"""' ? 'doubleQuotes' : 'singleQuotes'] += 1
     const isLong = content.trim().includes('\n')
     if (isLong) votes[/^[ \t]*\r?\n/.test(content) ? 'secondLine' : 'firstLine'] += 1
-    const hasMore = codeIn(site.body).length > 1
-    if (kind === 'class' && hasMore) votes[isFollowedByGap(docstring, source) ? 'classGap' : 'classNoGap'] += 1
+    const hasMore = kind === 'class' && codeIn(site.body).length > 1
+    if (hasMore) votes[isFollowedByGap(docstring, source) ? 'classGap' : 'classNoGap'] += 1
   }
   return votes
 }

@@ -1,7 +1,7 @@
 import type { Node, Tree } from 'web-tree-sitter'
 import { z } from 'zod'
 import { codeIn, nodeAround } from './python-nodes.ts'
-import { passingOn, type TypedNode } from './fact-nodes.ts'
+import { nameAt, type Value } from './fact-nodes.ts'
 import type { FoundDefinition } from './definition-facts.ts'
 import type { NameResolver } from './imported-names.ts'
 
@@ -133,48 +133,24 @@ const looksOnly =
  * Returns what a file passes on as values, not called: as argument or default, in a collection, returned, or stored. Bare names for which `isKnown`
  * holds, and `.price` for an attribute such as `shop.price`.
  */
-export function namesAsValues(
-  nodes: readonly TypedNode[],
-  source: string,
-  isKnown: (name: string) => boolean,
-): string[] {
+export function namesAsValues(values: readonly Value[], source: string, isKnown: (name: string) => boolean): string[] {
   const names = new Set<string>()
-  for (const { type, node: holder } of nodes) {
-    if (!passingOn.has(type) || notValues.has(type)) continue
-    for (const value of valuesIn(type, holder)) {
-      const name = nameOfValue(value, source, isKnown)
-      if (name !== undefined && !names.has(name) && !isLookedAtOnly(type, holder)) names.add(name)
-    }
+  for (const value of values) {
+    const { how, node, last } = value
+    if (how === 'used') continue
+    const name = nameAt(source, (last ?? node).startIndex)
+    if (last === undefined && !isKnown(name)) continue
+    const shown = last === undefined ? name : `.${name}`
+    if (!names.has(shown) && !isLookedAtOnly(value)) names.add(shown)
   }
   return [...names]
 }
 
-/** Holders from which nothing is passed on as a value that is kept. */
-const notValues = new Set(['boolean_operator', 'conditional_expression', 'dictionary', 'expression_list'])
-
-const withField = new Set(['keyword_argument', 'pair', 'default_parameter', 'typed_default_parameter'])
-
-function valuesIn(type: string, holder: Node): Node[] {
-  const isAssignment = type === 'assignment'
-  if (!isAssignment && !withField.has(type)) return holder.namedChildren
-  // A value that only gets another name of the file is not passed on.
-  if (isAssignment && !/^(?:attribute|subscript)$/.test(holder.childForFieldName('left')?.type ?? '')) return []
-  const value = holder.childForFieldName(isAssignment ? 'right' : 'value')
-  return value === null ? [] : [value]
-}
-
-function nameOfValue(value: Node, source: string, isKnown: (name: string) => boolean): string | undefined {
-  const text = source.slice(value.startIndex, value.endIndex)
-  const [last] = /[^\s.]+$/.exec(text) ?? []
-  if (last === undefined || !/^[\p{L}_][\p{L}\p{N}\p{M}_]*$/u.test(last)) return undefined
-  if (last === text) return isKnown(text) && value.type === 'identifier' ? text : undefined
-  return value.type === 'attribute' ? `.${last}` : undefined
-}
-
-function isLookedAtOnly(type: string, holder: Node): boolean {
-  let list: Node | null = holder
-  if (type === 'keyword_argument' || type === 'tuple') list = list.parent
-  if (type === 'keyword_argument' && list?.type === 'tuple') list = list.parent
+function isLookedAtOnly({ how, node }: Value): boolean {
+  if (how === 'other' || how === 'kept') return false
+  let list = node.parent
+  if (how === 'keyword_argument' || how === 'tuple') list = list?.parent ?? null
+  if (how === 'keyword_argument' && list?.type === 'tuple') list = list.parent
   if (list?.type !== 'argument_list') return false
   const owner = list.parent
   if (owner?.type === 'class_definition') return true

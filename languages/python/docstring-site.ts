@@ -1,9 +1,11 @@
 import type { Node, Tree } from 'web-tree-sitter'
-import { codeIn, docstringOf, docstringParts } from './python-nodes.ts'
+import { codeIn, docstringOf, docstringParts, firstCodeIn } from './python-nodes.ts'
 
 export type DocstringSite = {
   kind: 'function' | 'class'
   definition: Node
+  /** Is the definition with its decorators. */
+  whole: Node
   body: Node
   /** Is the docstring's expression; undefined without one, and for an empty one. */
   docstring: Node | undefined
@@ -26,15 +28,17 @@ export function findDocstringSite(tree: Tree, index: number): DocstringSite | un
 export function docstringSiteOf(definition: Node): DocstringSite | undefined {
   const body = definition.childForFieldName('body')
   if (body === null) return undefined
-  const first = docstringOf(codeIn(body)[0])
+  const first = docstringOf(firstCodeIn(body))
+  const whole = outermost(definition)
   const isEmpty = first !== undefined && docstringContent(first).trim() === ''
   return {
     kind: definition.type === 'class_definition' ? 'class' : 'function',
     definition,
+    whole,
     body,
     docstring: isEmpty ? undefined : first,
     emptyDocstring: isEmpty ? first : undefined,
-    decorators: decoratorsOf(definition).map(({ text }) => text),
+    decorators: decoratorsOf(definition, whole).map(({ text }) => text),
     setsDoc: definition.type === 'class_definition' && codeIn(body).some(namesDoc),
   }
 }
@@ -61,7 +65,6 @@ export function outermost(definition: Node): Node {
 }
 
 /** Returns the expressions after each `@`. */
-export function decoratorsOf(definition: Node): Node[] {
-  const owner = outermost(definition)
+export function decoratorsOf(definition: Node, owner = outermost(definition)): Node[] {
   return owner === definition ? [] : codeIn(owner).flatMap((child) => (child.type === 'decorator' ? codeIn(child) : []))
 }

@@ -37,10 +37,7 @@ export function moduleBindingsOf(tree: Tree): ModuleBindings {
     const inner = node.type === 'class_definition' ? innerScope(scope, node) : scope
     for (const child of statementsIn(node).toReversed()) steps.push({ node: child, scope: inner })
   }
-  // Few texts have any, and a search through the tree is slow.
-  const { text } = tree.rootNode
-  if (/\bglobal\b/.test(text)) bindings.push(...globalsOf(tree))
-  if (text.includes(':=')) bindings.push(...walrusTargets(tree))
+  bindings.push(...globalsOf(tree), ...walrusTargets(tree))
   return { bindings, exported: hasExports ? exported : undefined }
 }
 
@@ -123,8 +120,16 @@ function innerScope(scope: string, definition: Node): string {
   return scope === '' ? name : `${scope}.${name}`
 }
 
+/** Finds the nodes of a type around what a pattern matches in the text, which is much faster than a search through the tree. */
+function nodesAround({ rootNode }: Tree, pattern: RegExp, type: string): Node[] {
+  return Array.from(rootNode.text.matchAll(pattern)).flatMap(({ index }) => {
+    const around = rootNode.descendantForIndex(index, index)?.parent
+    return around?.type === type ? around : []
+  })
+}
+
 function globalsOf(tree: Tree): Binding[] {
-  return tree.rootNode.descendantsOfType('global_statement').flatMap((statement) => {
+  return nodesAround(tree, /\bglobal\b/g, 'global_statement').flatMap((statement) => {
     const names = statement.namedChildren.filter(({ type }) => type === 'identifier')
     const line = statement.startPosition.row + 1
     return names.map(({ text }): Binding => ({ scope: '', name: text, kind: 'variable', line }))
@@ -135,8 +140,7 @@ const inner = ['function_definition', 'class_definition', 'lambda']
 
 /** Finds `(name := value)` in a condition or comprehension of the module itself. */
 function walrusTargets(tree: Tree): Binding[] {
-  const expressions = tree.rootNode.descendantsOfType('named_expression')
-  return expressions.flatMap((expression) => {
+  return nodesAround(tree, /:=/g, 'named_expression').flatMap((expression) => {
     const name = expression.childForFieldName('name')?.text
     const isOwn = nodeAround(expression, inner) === undefined
     if (name === undefined || !isOwn) return []

@@ -1,16 +1,9 @@
 import type { Node, Tree } from 'web-tree-sitter'
 import { z } from 'zod'
 import { getOrMake } from '#platform/cached-answers.ts'
-import {
-  type ImportedName,
-  importedNames,
-  importStatementTypes,
-  lastPart,
-  type NameResolver,
-  readImports,
-} from './imported-names.ts'
+import { type ImportedName, importedNames, lastPart, type NameResolver, readImports } from './imported-names.ts'
 import { moduleBindingsOf, type ModuleBindings } from './module-bindings.ts'
-import { factNodesOf, passingOn, type TypedNode } from './fact-nodes.ts'
+import { factNodesOf, nameAt, type Value } from './fact-nodes.ts'
 import { codeIn, plainStringText } from './python-nodes.ts'
 
 const UsedNames = z.union([z.array(z.string()), z.literal('all')])
@@ -43,21 +36,19 @@ type Uses = { modules: Wanted; packages: Wanted }
 export function moduleUsesOf(tree: Tree, source: string, nodes = factNodesOf(tree)): ModuleUses {
   const { bindings, exported } = moduleBindingsOf(tree)
   const uses: Uses = { modules: new Map(), packages: new Map() }
-  const imports = nodes.flatMap(({ type, node }) => (importStatementTypes.includes(type) ? importedNames(node) : []))
+  const imports = nodes.imports.flatMap(importedNames)
   for (const imported of imports) noteImport(imported, uses)
   const file: SearchedFile = { source, imported: readImports(imports, new Set()), uses }
+  for (const root of nodes.roots) noteAttributes(root, file)
   const hasEntryPoints = source.includes(pytestEntryPoints)
-  const hasPlugins = source.includes(pytestPlugins)
-  for (const { type, node } of nodes) {
-    if (type === 'attribute') noteAttribute(node, file)
-    else if (type === 'call') noteCall(node, file)
-    else if (type === 'string' || type === 'comment') {
-      const text = source.slice(node.startIndex, node.endIndex)
-      notePaths(text, uses)
-      if (hasEntryPoints) noteEntryPoints(text, uses)
-    } else if (passingOn.has(type)) noteValues({ type, node }, file)
-    if (hasPlugins && type === 'assignment') notePlugins(node, uses)
+  for (const { startIndex, endIndex } of nodes.texts) {
+    const text = source.slice(startIndex, endIndex)
+    notePaths(text, uses)
+    if (hasEntryPoints) noteEntryPoints(text, uses)
   }
+  for (const value of nodes.values) noteValue(value, file)
+  for (const { index } of source.matchAll(callsByName)) noteCall(tree.rootNode.descendantForIndex(index, index), file)
+  if (source.includes(pytestPlugins)) notePlugins(tree, uses)
   return {
     modules: listed(uses.modules),
     packages: listed(uses.packages),
@@ -142,14 +133,17 @@ const longestPath = 20
 
 type SearchedFile = { source: string; imported: NameResolver; uses: Uses }
 
-/** Returns the dotted path that a chain of attributes stands for; undefined unless it begins with an imported name. */
-function pathOf(node: Node | null, { source, imported }: SearchedFile): string[] | undefined {
-  if (node === null) return undefined
+/** Returns the dotted path that a name or a chain of attributes stands for; undefined unless it begins with an imported name. */
+function pathOf(node: Node, { source, imported }: SearchedFile): string[] | undefined {
+  if (!imported.isImported(nameAt(source, node.startIndex))) return undefined
   const text = source.slice(node.startIndex, node.endIndex)
   if (!/^[\w.]+$/.test(text)) return /[([{"']/.test(text) && !text.includes('#') ? undefined : chainOf(node, imported)
-  const [root = '', ...tail] = text.split('.')
-  const isPath = imported.isImported(root) && (node.type === 'identifier' || node.type === 'attribute')
-  return isPath ? [...imported.resolve(root).split('.').filter(Boolean), ...tail] : undefined
+  return node.type === 'identifier' || node.type === 'attribute' ? resolved(text, imported) : undefined
+}
+
+function resolved(path: string, imported: NameResolver): string[] {
+  const [root = '', ...tail] = path.split('.')
+  return [...imported.resolve(root).split('.').filter(Boolean), ...tail]
 }
 
 /** Reads a chain from the tree: it may go over lines, with comments between. */
@@ -164,53 +158,66 @@ function chainOf(node: Node, imported: NameResolver): string[] | undefined {
   return [...imported.resolve(part.text).split('.').filter(Boolean), ...tail]
 }
 
-function noteAttribute(attribute: Node, file: SearchedFile): void {
-  const path = pathOf(attribute, file) ?? []
-  noteChain(path, file.uses)
+/** Matches a path that has nothing between its names and dots, as nearly all have, to its end. */
+const plainPath = /\w+(?:\.\w+)+(?![\w.\u0080-\uffff]|\s*[.\\#])/y
+
+/** Notes what is used by all attributes that begin with this name: of `a.b.c` that is `a.b`, too. */
+function noteAttributes(root: Node, file: SearchedFile): void {
+  const { source, imported, uses } = file
+  if (!imported.isImported(nameAt(source, root.startIndex))) return
+  plainPath.lastIndex = root.startIndex
+  const plain = plainPath.exec(source)?.[0]
+  const path = plain === undefined ? (pathOf(longestChain(root), file) ?? []) : resolved(plain, imported)
+  noteChain(path, uses)
   // It holds all names of the module.
-  if (path.at(-1) === '__dict__') note(file.uses.modules, path.at(-2) ?? '', '*')
+  for (const [at, name] of path.entries()) if (name === '__dict__') note(uses.modules, path[at - 1] ?? '', '*')
 }
 
-/** Notes a module that is passed on: `dir(module)`, `reload(module)`, `backends = [a, b]`. */
-function noteValues({ type, node: holder }: TypedNode, file: SearchedFile): void {
-  for (const value of holder.namedChildren) {
-    const module = pathOf(value, file)?.at(-1)
-    if (module === undefined) continue
-    const called = type === 'argument_list' ? calledWith(holder) : undefined
-    if (called === 'class') return
-    if (!isOnlyAskedFor(value, called, holder)) note(file.uses.modules, module, '*')
+function longestChain(root: Node): Node {
+  let chain = root
+  for (let around = root.parent; around?.type === 'attribute'; around = around.parent) {
+    if (around.startIndex !== root.startIndex) break
+    chain = around
   }
+  return chain
 }
 
-function calledWith(list: Node): string | undefined {
-  const { parent } = list
-  return parent?.type === 'class_definition' ? 'class' : parent?.childForFieldName('function')?.text
+/**
+ * Notes a module that is passed on: `dir(module)`, `reload(module)`, `backends = [a, b]`; and its name in `getattr(module, "name")` or
+ * `patch.object(module, "name")`. That it is passed to `isinstance` says nothing.
+ */
+function noteValue({ how, node }: Value, file: SearchedFile): void {
+  if (how === 'kept') return
+  const module = pathOf(node, file)?.at(-1)
+  if (module === undefined) return
+  const list = how === 'argument_list' ? node.parent : null
+  const owner = list?.parent
+  if (owner?.type === 'class_definition') return
+  const called = owner?.childForFieldName('function')?.text
+  const [first, second] = list?.namedChildren ?? []
+  const name = called !== undefined && first?.id === node.id ? plainStringText(second) : undefined
+  if (name !== undefined) note(file.uses.modules, module, name)
+  else if (called !== 'isinstance' && called !== 'issubclass') note(file.uses.modules, module, '*')
 }
 
-/** Is true in `isinstance(x, this)` and `getattr(this, "name")`, which takes one name only. */
-function isOnlyAskedFor(value: Node, called: string | undefined, list: Node): boolean {
-  if (called === 'isinstance' || called === 'issubclass') return true
-  const [first, second] = list.namedChildren
-  return called !== undefined && first?.id === value.id && plainStringText(second) !== undefined
-}
+/** Matches calls that import by a string, and `mock.patch.multiple`, which names attributes by keywords. */
+const callsByName = /(?<!\w)(?:import_module|__import__|importorskip|find_spec|run_module|multiple)(?=\s*\()/g
 
-const importingByName = new Set(['import_module', '__import__', 'importorskip', 'find_spec', 'run_module'])
-
-/** Notes `getattr(module, "name")`, `patch.object(module, "name")`, and modules that are imported by a string. */
-function noteCall(call: Node, file: SearchedFile): void {
-  const { source, uses } = file
-  if (!/["']|multiple/.test(source.slice(call.startIndex, call.endIndex))) return
-  const [first, second] = call.childForFieldName('arguments')?.namedChildren ?? []
-  const called = lastPart(call.childForFieldName('function')?.text ?? '')
+function noteCall(name: Node | null, file: SearchedFile): void {
+  const callee = name?.parent?.type === 'attribute' ? name.parent : name
+  const call = callee?.parent
+  if (call?.type !== 'call' || call.childForFieldName('function')?.id !== callee?.id) return
+  const { uses } = file
+  const list = call.childForFieldName('arguments')
+  const first = list?.namedChildren[0]
   const text = plainStringText(first)
-  if (text !== undefined && importingByName.has(called)) note(uses.modules, lastPart(text), '*')
-  const name = plainStringText(second)
-  const module = pathOf(first ?? null, file)?.at(-1)
-  if (name !== undefined && module !== undefined) note(uses.modules, module, name)
-  if (called !== 'multiple') return
+  if (name?.text !== 'multiple') {
+    if (text !== undefined) note(uses.modules, lastPart(text), '*')
+    return
+  }
   // `mock.patch.multiple("package.module", name=…)`
-  const patched = text === undefined ? module : lastPart(text)
-  for (const keyword of codeIn(call.childForFieldName('arguments'))) {
+  const patched = text === undefined ? first && pathOf(first, file)?.at(-1) : lastPart(text)
+  for (const keyword of codeIn(list)) {
     const named = keyword.childForFieldName('name')?.text
     if (patched !== undefined && named !== undefined) note(uses.modules, patched, named)
   }
@@ -218,10 +225,12 @@ function noteCall(call: Node, file: SearchedFile): void {
 
 const pytestPlugins = 'pytest_plugins'
 
-function notePlugins(assignment: Node, uses: Uses): void {
-  if (assignment.childForFieldName('left')?.text !== pytestPlugins) return
-  const names = assignment.descendantsOfType('string').flatMap((string) => plainStringText(string) ?? [])
-  for (const name of names) note(uses.modules, lastPart(name), '*')
+function notePlugins({ rootNode }: Tree, uses: Uses): void {
+  for (const assignment of rootNode.descendantsOfType('assignment')) {
+    if (assignment.childForFieldName('left')?.text !== pytestPlugins) continue
+    const names = assignment.descendantsOfType('string').flatMap((string) => plainStringText(string) ?? [])
+    for (const name of names) note(uses.modules, lastPart(name), '*')
+  }
 }
 
 /** Matches a path as code and documents write it, or entry points do (`package.module:name`). */

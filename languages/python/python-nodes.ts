@@ -25,6 +25,14 @@ export function codeIn(node: Node | null | undefined): Node[] {
   return (node?.namedChildren ?? []).filter((child) => !isTrivia(child))
 }
 
+/** Returns the first of them, and asks the parser for no other. */
+export function firstCodeIn(node: Node): Node | undefined {
+  for (let at = 0; ; at++) {
+    const child = node.namedChild(at)
+    if (child === null || !isTrivia(child)) return child ?? undefined
+  }
+}
+
 /** Returns the innermost node of one of the types that holds this one, or is it. */
 export function nodeAround(node: Node | null, types: readonly string[]): Node | undefined {
   let around = node
@@ -32,8 +40,8 @@ export function nodeAround(node: Node | null, types: readonly string[]): Node | 
   return around ?? undefined
 }
 
-export function isTrivia(node: Node): boolean {
-  return node.type === 'comment' || node.type === 'line_continuation'
+export function isTrivia({ type }: Node): boolean {
+  return type === 'comment' || type === 'line_continuation'
 }
 
 function isPlainString(node: Node): boolean {

@@ -11,7 +11,6 @@ export type RepositoryFacts = z.infer<typeof RepositoryFacts>
 /** Is raised whenever the same text gives other facts, so that stored ones are not used. */
 export const repositoryFactsVersion = 1
 
-export function repositoryFactsOf(tree: Tree, text: string): RepositoryFacts {
-  const nodes = factNodesOf(tree)
+export function repositoryFactsOf(tree: Tree, text: string, nodes = factNodesOf(tree)): RepositoryFacts {
   return { docstrings: docstringFactsOf(tree, text, nodes), uses: moduleUsesOf(tree, text, nodes) }
 }

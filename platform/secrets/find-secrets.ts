@@ -34,7 +34,7 @@ export function openSecretFinder(): SecretFinder {
       if (indexes.size === 0) continue
       const { plain, placeOf } = unescaped(part.text)
       for (const index of indexes) {
-        const rule = rules[index]
+        const rule = rules[index]?.make()
         if (rule === undefined) hasKey = true
         else spans.push(...spansOf(rule, plain).map((span) => placed(span, placeOf, part.start)))
       }
@@ -55,16 +55,17 @@ function openKeywordScan(keywords: readonly (readonly string[])[]): (lower: stri
   const words = [...new Set(keywords.flat())].toSorted((left, right) => right.length - left.length)
   // Looking ahead, since keywords overlap; at each place the longest one is found, and with it those that it begins with.
   const wordsAhead = new RegExp(`(?=(${words.map(escaped).join('|')}))`, 'g')
+  const rulesWith = Map.groupBy(
+    keywords.flatMap((own, rule) => own.map((word) => ({ word, rule }))),
+    ({ word }) => word,
+  )
   const rulesOf = new Map(
-    words.map((word) => [
-      word,
-      keywords.flatMap((own, rule) => (own.some((keyword) => word.startsWith(keyword)) ? [rule] : [])),
-    ]),
+    words.map((word) => [word, Array.from(word, (_, at) => rulesWith.get(word.slice(0, at + 1)) ?? []).flat()]),
   )
   return (lower) => {
     const indexes = new Set<number>()
     for (const [, word = ''] of lower.matchAll(wordsAhead))
-      for (const rule of rulesOf.get(word) ?? []) indexes.add(rule)
+      for (const { rule } of rulesOf.get(word) ?? []) indexes.add(rule)
     return indexes
   }
 }

@@ -14,6 +14,9 @@ export type SecretRule = {
   allowed: readonly Allowlist[]
 }
 
+/** A rule is made for the first text that has one of its words: most never are. */
+export type UnmadeRule = Pick<SecretRule, 'keywords'> & { make(): SecretRule }
+
 export type Allowlist = {
   target: 'secret' | 'match' | 'line'
   patterns: readonly RegExp[]
@@ -46,15 +49,23 @@ const RuleFile = z.object({
 const foundOtherwise = ['private-key', 'hashicorp-tf-password']
 
 /** Reads the rules of gitleaks (docs/decisions/0048) but those for names of files, and `own`. */
-export function readSecretRules(own: readonly SecretRule[]): SecretRule[] {
+export function readSecretRules(own: readonly SecretRule[]): UnmadeRule[] {
   const file = RuleFile.parse(parseToml(readFileSync(new URL('./gitleaks.toml', import.meta.url), 'utf8')))
   const forAll = allowlistsOf([file.allowlist])
-  const rules = file.rules.flatMap(({ id, regex, secretGroup, entropy, keywords, allowlists }): SecretRule[] => {
+  const rules = file.rules.flatMap(({ id, regex, secretGroup: group, entropy, keywords, allowlists }): UnmadeRule[] => {
     if (regex === undefined || foundOtherwise.includes(id)) return []
-    const allowed = [...forAll, ...allowlistsOf(allowlists)]
-    return [{ keywords, pattern: new RegExp(patternOf(regex), 'g'), group: secretGroup, entropy, allowed }]
+    let made: SecretRule | undefined
+    const make = (): SecretRule => ({
+      keywords,
+      pattern: new RegExp(patternOf(regex), 'g'),
+      group,
+      entropy,
+      allowed: [...forAll, ...allowlistsOf(allowlists)],
+    })
+    return [{ keywords, make: () => (made ??= make()) }]
   })
-  return [...rules, ...own.map((rule) => ({ ...rule, allowed: [...forAll, ...rule.allowed] }))]
+  const owned = own.map((rule) => ({ ...rule, allowed: [...forAll, ...rule.allowed] }))
+  return [...rules, ...owned.map((rule) => ({ keywords: rule.keywords, make: () => rule }))]
 }
 
 /** Leaves out those that need a path as well: a text has none here, so they never apply. */

@@ -1,6 +1,7 @@
 import { errorPolicies } from '#domain/error.ts'
 import { bundleReference } from './bundle-reference.ts'
 import { configReference } from './config-reference.ts'
+import { eventsReference } from './events-reference.ts'
 import { metricsReference } from './metrics-reference.ts'
 
 /** The generated pages of docs/reference; archives.md is written by hand. */
@@ -8,6 +9,7 @@ export const references = {
   bundle: bundleReference,
   config: configReference,
   errors: errorReference,
+  events: eventsReference,
   metrics: metricsReference,
 } as const
 

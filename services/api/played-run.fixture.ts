@@ -12,6 +12,7 @@ import { type PlanSummary, putPlanSummary } from '#store/objects/plan-summary.ts
 import { type SnapshotFile, type SnapshotLink, writeSnapshot } from '#store/objects/snapshot.ts'
 import { putAttemptRecord, putComposition } from '#store/objects/stored-records.ts'
 import { type PlayedFinding, recordOf, reportingRun } from './played-record.fixture.ts'
+import { anEvent } from '#testing/an-event.ts'
 import { runForm, tarOf, type TestApi } from './app.fixture.ts'
 
 /** How one operation of a played run ends. */
@@ -207,7 +208,7 @@ async function move(
 }
 
 function event(name: NewEvent['event']): NewEvent {
-  return { event: name, phase: 'execution', origin: { kind: 'discovery', id: 'test' }, data: {} }
+  return anEvent({ event: name, phase: 'execution', origin: { kind: 'discovery', id: 'test' } })
 }
 
 export function plannedOperation(name: string): PlannedOperation {

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import type { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 import { modelServerUrl } from '#platform/server-urls.ts'
-import { fewSlots } from '#platform/lean-memory.mjs'
 import { withoutLogin } from '#platform/hide-secrets.ts'
 import { type Env, proxyOf, readEnv } from '#platform/env.ts'
 import { rehearsalWord } from '#settings/model-settings.ts'
@@ -25,6 +24,9 @@ export type WorkerConfig = ReturnType<typeof parseConfig>['worker']
 const rehearsalUrl = 'http://127.0.0.1:8421/v1'
 
 const workerEnv = environmentOf('worker')
+
+/** A worker with at most so many slots takes as little memory as it can; one with more spends memory to save CPU. */
+const fewSlots = 16
 
 /** The worker's part of the environment. CONFIG_003 names every variable that is missing or wrong. */
 export function parseConfig(env: Env) {

@@ -2,6 +2,7 @@ import { type AgentFunnel, countFunnel } from '#change-sets/funnel.ts'
 import { conflictsByAgent } from '#change-sets/name-conflicts.ts'
 import type { ErrorCode } from '#domain/error.ts'
 import type { EventOrigin, NewEvent } from '#domain/event.ts'
+import type { EventData } from '#domain/events/event-table.ts'
 import type { GateReport } from '#domain/gate.ts'
 import { newToken, type RunId } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
@@ -136,7 +137,7 @@ async function repeat(
   { ledger, workerId }: ComposeDeps,
 ): Promise<'planned' | 'refused'> {
   const origin: EventOrigin = { kind: 'worker', id: workerId }
-  const data = { operations: operations.length, reason: 'collided', generation: generation + 1 }
+  const data = { operations: operations.length, reason: 'collided', generation: generation + 1 } as const
   const event = { event: 'operations.repeated', phase: 'review', origin, data } as const
   return ledger.planAgain(runId, { operations, event, generation })
 }
@@ -169,7 +170,7 @@ type Closing = Pick<Collected, 'totals'> & {
   changeSets: number
   composition: Composition
   /** Holds the figures of each agent. */
-  funnel: Record<string, unknown>
+  funnel: EventData<'run.composed'>['funnel']
   failure: RunFailure | undefined
 }
 

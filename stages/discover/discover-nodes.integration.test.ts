@@ -46,7 +46,7 @@ function memoryCache(): IndexCache & { entries: Map<string, string> } {
   return {
     entries,
     get: async (blob) => NodeIndex.safeParse(parseJson(entries.get(indexName(blob)) ?? '')).data,
-    put: async (blob, index) => void entries.set(indexName(blob), JSON.stringify(index)),
+    put: async (blob, index) => void entries.set(indexName(blob), index),
   }
 }
 

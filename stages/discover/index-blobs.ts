@@ -17,7 +17,8 @@ export type SourceBlob = {
 export type IndexCache = {
   /** The index that was stored for this content and pack; undefined when there is none, or what is stored is not an index. */
   get(blob: SourceBlob): Promise<NodeIndex | undefined>
-  put(blob: SourceBlob, index: NodeIndex): Promise<void>
+  /** `index` is JSON. */
+  put(blob: SourceBlob, index: string): Promise<void>
 }
 
 export type BlobReader = {
@@ -28,7 +29,11 @@ export type BlobReader = {
   cache?: IndexCache
 }
 
-export type IndexedBlob = { blob: SourceBlob; result: ParseResult; parsed: boolean }
+export type IndexedBlob = {
+  blob: SourceBlob
+  result: { kind: 'indexed'; index: NodeIndex } | Extract<ParseResult, { kind: 'unreadable' }>
+  parsed: boolean
+}
 
 const batchFiles = 64
 const batchBytes = 512 * 1024
@@ -59,7 +64,7 @@ export async function indexBatch(
   const parsed = await parseBlobs(misses, reader, pool)
   await Promise.all(
     parsed.map(async ({ blob, result }) => {
-      if (result.kind === 'indexed') await reader.cache?.put(blob, result.index)
+      if ('text' in result) await reader.cache?.put(blob, result.text)
     }),
   )
   const hits = looked.flatMap(({ blob, known }) =>
@@ -74,9 +79,11 @@ async function knownIndex(blob: SourceBlob, { cache }: BlobReader): Promise<Node
   return known !== undefined && isToBeRead(known, blob.admitted) ? undefined : known
 }
 
-async function parseBlobs(blobs: readonly SourceBlob[], reader: BlobReader, pool: ParsePool): Promise<IndexedBlob[]> {
+type ParsedBlob = Omit<IndexedBlob, 'result'> & { result: ParseResult }
+
+async function parseBlobs(blobs: readonly SourceBlob[], reader: BlobReader, pool: ParsePool): Promise<ParsedBlob[]> {
   const contents = await Promise.all(blobs.map(async (blob) => ({ blob, content: await readBlob(blob, reader) })))
-  const indexed: IndexedBlob[] = []
+  const indexed: ParsedBlob[] = []
   const jobs: (ParseJob & { blob: SourceBlob })[] = []
   for (const { blob, content } of contents) {
     if (content instanceof AppError) {

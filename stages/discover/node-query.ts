@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { Query, QueryMatch, Tree } from 'web-tree-sitter'
 import { sha256 } from '#domain/ids.ts'
 import { spacedLastCommas } from '#platform/json-with-comments.ts'
+import { factNodesIn, factPatterns, factQuery } from '#languages/python/fact-nodes.ts'
 import { type RepositoryFacts, repositoryFactsOf } from '#languages/python/repository-facts.ts'
 import { type LoadedLanguage, loadLanguage } from '#languages/syntax/parser.ts'
 import { compileQueryFiles, type PatternRules, patternRules } from './compile-query.ts'
@@ -19,7 +20,8 @@ export type NodeQuery = {
   /** Lists the rules of the patterns that make nodes, which come first; those behind them match references. */
   rules: readonly PatternRules[]
   findsReferences: boolean
-  findsFacts: boolean
+  /** Is the first of the patterns that find facts, which come last; absent where none are looked for. */
+  firstFact: number | undefined
 }
 
 /** Loads the grammar and compiles the pack. DISC_002 names file and line; DISC_003 the language. */
@@ -29,11 +31,13 @@ export async function compileNodeQuery({ language: name, files, references, fact
   const rules = Array.from({ length: definitions.patternCount() }, (_, at) =>
     patternRules(definitions.setProperties[at] ?? {}),
   )
-  const made = { name, language, rules, findsFacts: facts !== undefined }
-  if (references === undefined) return { ...made, query: definitions, findsReferences: false }
+  const made = { name, language, rules, findsReferences: references !== undefined, firstFact: undefined }
+  if (references === undefined && facts === undefined) return { ...made, query: definitions }
   definitions.delete()
-  const query = compileQueryFiles(language.language, [...files, references])
-  return { ...made, query, findsReferences: true }
+  const finding = [...files, ...(references === undefined ? [] : [references])]
+  if (facts === undefined) return { ...made, query: compileQueryFiles(language.language, finding) }
+  const query = compileQueryFiles(language.language, [...finding, { path: 'the query for facts', text: factQuery }])
+  return { ...made, query, firstFact: query.patternCount() - factPatterns }
 }
 
 /** Finds the nodes of one blob, the file first, then in source order; only the file without a query. */
@@ -84,14 +88,16 @@ type Found = {
 }
 const nothingFound: Found = { definitions: [], errorLine: undefined }
 
-function findInText(text: string, { name, language, query, rules, findsReferences, findsFacts }: NodeQuery): Found {
+function findInText(text: string, { name, language, query, rules, findsReferences, firstFact }: NodeQuery): Found {
   const tree = name === 'json' ? parseSettings(text, language) : language.parse(text)
   try {
     const defining: QueryMatch[] = []
     const referring: QueryMatch[] = []
+    const factual: QueryMatch[] = []
     for (const match of query.matches(tree.rootNode)) {
       if (match.patternIndex < rules.length) defining.push(match)
-      else referring.push(match)
+      else if (match.patternIndex < (firstFact ?? Infinity)) referring.push(match)
+      else factual.push(match)
     }
     const definitions = findDefinitions(tree, defining, text, rules)
     const errorLine = firstErrorLine(tree)
@@ -99,7 +105,7 @@ function findInText(text: string, { name, language, query, rules, findsReference
       definitions,
       errorLine,
       ...(findsReferences && { references: findReferences(referring, text) }),
-      ...(findsFacts && { facts: repositoryFactsOf(tree, text) }),
+      ...(firstFact !== undefined && { facts: repositoryFactsOf(tree, text, factNodesIn(factual)) }),
     }
   } finally {
     tree.delete()

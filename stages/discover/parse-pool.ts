@@ -10,8 +10,11 @@ export type Content = Uint8Array | { file: string }
 /** A file to parse. Without a pack the result is the file node alone. A file with a mark that is not admitted is skipped. */
 export type ParseJob = { content: Content; pack: QueryPack | undefined; admitted?: readonly ContentMark[] }
 
-/** `unreadable` is DISC_005 and must not be cached. */
-export type ParseResult = { kind: 'indexed'; index: NodeIndex } | { kind: 'unreadable'; reason: string }
+/** `text` is the index as JSON, as it is cached. `unreadable` is DISC_005 and must not be cached. */
+export type ParseResult = { kind: 'indexed'; index: NodeIndex; text: string } | { kind: 'unreadable'; reason: string }
+
+/** The thread sends JSON alone: the copies of objects that are passed between threads take a third more memory and twice the time. */
+export type ParsedFile = Exclude<ParseResult, { kind: 'indexed' }> | { kind: 'indexed'; text: string }
 
 /** Files by their position in one buffer, which is transferred, or by absolute path; `pack` is an index of `packs`. */
 export type ParseRequest = {
@@ -24,7 +27,7 @@ export type ParseRequest = {
 }
 
 /** The results of the first files, in order; of all of them unless the thread is spent. Or an error of the whole request. */
-export type ParseReply = { results: ParseResult[] } | { failed: { code: ErrorCode; message: string } }
+export type ParseReply = { results: ParsedFile[] } | { failed: { code: ErrorCode; message: string } }
 
 export type ParsePool = ReturnType<typeof openParsePool>
 
@@ -75,13 +78,19 @@ export function openParsePool(options: { threads: number; fileLimitMs?: number }
       if (item >= 0) return [[item, { kind: 'unreadable', reason: `DISC_005: ${why}` }]]
       throw unparsable(why)
     }
-    if ('results' in answer.report) return answer.report.results.entries()
+    if ('results' in answer.report) return answer.report.results.map(resultOf).entries()
     const { code, message } = answer.report.failed
     throw new AppError(code, message, { phase: 'discovery' })
   }
 
   /** `close` ends the threads; batches that are running or waiting fail. Safe to call twice. */
   return { threads: pool.threads, parse, close: pool.close }
+}
+
+function resultOf(file: ParsedFile): ParseResult {
+  if (file.kind === 'unreadable') return file
+  const index: NodeIndex = JSON.parse(file.text)
+  return { ...file, index }
 }
 
 /** A file whose facts are what ended the thread still has its nodes. */

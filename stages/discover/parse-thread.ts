@@ -9,7 +9,8 @@ import { answerRequests } from '#platform/thread-entry.ts'
 import { parserMemoryBytes } from '#languages/syntax/parser.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import { compileNodeQuery, indexNodes, type NodeQuery } from './node-query.ts'
-import type { ParseReply, ParseRequest, ParseResult } from './parse-pool.ts'
+import type { NodeIndex } from './node-index.ts'
+import type { ParsedFile, ParseReply, ParseRequest } from './parse-pool.ts'
 import type { QueryPack } from './query-pack.ts'
 import { judgeContent, markReasons, type ContentMark } from './unwanted/unwanted-content.ts'
 
@@ -43,12 +44,8 @@ function compiledOnce(pack: QueryPack): Promise<NodeQuery> {
   )
 }
 
-function parseFiles(
-  request: ParseRequest,
-  queries: readonly NodeQuery[],
-  begin: (file: number) => void,
-): ParseResult[] {
-  const results: ParseResult[] = []
+function parseFiles(request: ParseRequest, queries: readonly NodeQuery[], begin: (file: number) => void): ParsedFile[] {
+  const results: ParsedFile[] = []
   for (const [file, source] of request.files.entries()) {
     begin(file)
     const bytes =
@@ -56,25 +53,21 @@ function parseFiles(
         ? readOrUndefined(source.file)
         : new Uint8Array(request.bytes, source.start, source.end - source.start)
     const query = source.pack === null ? undefined : queries[source.pack]
-    results.push(parseFile(bytes, query, source.admitted))
+    if (bytes === undefined) results.push({ kind: 'unreadable', reason: 'DISC_005: the file cannot be read' })
+    else results.push({ kind: 'indexed', text: JSON.stringify(parseFile(bytes, query, source.admitted)) })
     if (isSpent()) break
   }
   return results
 }
 
-function parseFile(
-  bytes: Uint8Array | undefined,
-  query: NodeQuery | undefined,
-  admitted: readonly ContentMark[],
-): ParseResult {
-  if (bytes === undefined) return { kind: 'unreadable', reason: 'DISC_005: the file cannot be read' }
+function parseFile(bytes: Uint8Array, query: NodeQuery | undefined, admitted: readonly ContentMark[]): NodeIndex {
   const judged = judgeContent(bytes, query?.name)
-  if ('unwanted' in judged) return { kind: 'indexed', index: { skipped: judged.unwanted } }
+  if ('unwanted' in judged) return { skipped: judged.unwanted }
   const { marks } = judged
-  if (marks.length === 0) return { kind: 'indexed', index: indexNodes(bytes, query) }
+  if (marks.length === 0) return indexNodes(bytes, query)
   const refused = marks.find((mark) => !admitted.includes(mark))
-  if (refused !== undefined) return { kind: 'indexed', index: { skipped: markReasons[refused], marks } }
-  return { kind: 'indexed', index: { ...indexNodes(bytes, query), marks } }
+  if (refused !== undefined) return { skipped: markReasons[refused], marks }
+  return { ...indexNodes(bytes, query), marks }
 }
 
 function readOrUndefined(file: string): Uint8Array | undefined {

@@ -16,14 +16,8 @@ import { getAttemptRecord, getBundle, putBundle } from '#store/objects/stored-re
 import { openLog } from '#platform/log.ts'
 import { openReleaser, type Releaser } from '#platform/service-process.ts'
 import { loadLanguage } from '#languages/syntax/parser.ts'
-import {
-  anEvent,
-  aNewRun,
-  aPlannedOperation,
-  nextRecord,
-  testLedger,
-  type TestLedger,
-} from '#testing/open-test-ledger.ts'
+import { aNewRun, aPlannedOperation, nextRecord, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import { anEvent } from '#testing/an-event.ts'
 import { testObjects, type TestObjects } from '#testing/s3.ts'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
 import { usualLimits } from '#sandbox/sandbox.fixture.ts'
@@ -185,14 +179,14 @@ async function planOne(
     to: { status: 'running', phase: 'planning' },
     command: 'start',
     set: { snapshotId },
-    events: [{ event: 'run.started', phase: 'planning', origin: { kind: 'discovery', id: 'test' }, data: {} }],
+    events: [anEvent({ event: 'run.started', phase: 'planning', origin: { kind: 'discovery', id: 'test' } })],
   })
   await ledger.plan(runId, { slice: 0, operations: [operation], last: true })
   await ledger.move(runId, {
     from: [{ status: 'running', phase: 'planning' }],
     to: { phase: 'execution' },
     command: 'planned',
-    events: [{ event: 'run.planned', phase: 'planning', origin: { kind: 'discovery', id: 'test' }, data: {} }],
+    events: [anEvent({ event: 'run.planned', phase: 'planning', origin: { kind: 'discovery', id: 'test' } })],
   })
   const [taken] = (await ledger.dispatch(runId, 1)).taken
   if (taken === undefined) throw new Error('nothing was dispatched')

@@ -164,7 +164,7 @@ async function handOver(
   const data = {
     operations: operations.length,
     ...(generation > 1 && { generation }),
-    ...(run.request.dryRun && { dry_run: true }),
+    ...(run.request.dryRun && { dry_run: true as const }),
     ...planView(summary),
   }
   const isEmpty = operations.length === 0

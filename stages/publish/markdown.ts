@@ -1,3 +1,5 @@
+import { figure } from '#domain/figure.ts'
+
 /** The longest text that a cell of a table, or a reason in a sentence, shows. */
 const mostCharacters = 300
 
@@ -54,5 +56,5 @@ export function clipped(text: string, most: number): string {
 }
 
 export function plural(count: number, noun: string): string {
-  return `${count.toLocaleString('en')} ${count === 1 ? noun : `${noun}s`}`
+  return `${figure(count)} ${count === 1 ? noun : `${noun}s`}`
 }

@@ -105,12 +105,9 @@ function closingEvents(store: LedgerStore, attempt: Attempt, outcome: Outcome): 
     data: fault === undefined ? data : { ...data, ...error },
   }
   if (fault === undefined) return [ended]
-  const announced: NewEvent = {
-    ...common,
-    event: `operation.${fault}`,
-    status: 'error',
-    data: { attempt: attempt.attempt, ...error },
-  }
+  const told = { ...common, status: 'error', data: { attempt: attempt.attempt, ...error } } as const
+  const announced: NewEvent =
+    fault === 'failed' ? { event: 'operation.failed', ...told } : { event: 'operation.blocked', ...told }
   return [announced, { ...ended, status: 'error' }]
 }
 

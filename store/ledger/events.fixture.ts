@@ -1,5 +1,5 @@
-import type { Event, EventName } from '#domain/event.ts'
-import { eventCategories } from '#domain/event.ts'
+import type { Event } from '#domain/event.ts'
+import { type EventName, eventTable } from '#domain/events/event-table.ts'
 
 /** An event as it is read back; `operation` is its operation's id. */
 export type GivenEvent = [name: EventName, operation?: string | undefined, data?: Record<string, unknown>]
@@ -14,7 +14,7 @@ export function eventsOf(given: readonly GivenEvent[]): Event[] {
     runId: 'r00000000',
     correlationId: 'r00000000',
     event,
-    category: eventCategories[event],
+    category: eventTable[event].category,
     phase: 'execution',
     status: 'ok',
     origin: { kind: 'worker', id: 'test' },

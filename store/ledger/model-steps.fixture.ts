@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { OperationId, RunId } from '#domain/ids.ts'
-import { aCost, anEvent, anOutcome, type TestLedger } from '#testing/open-test-ledger.ts'
+import { aCost, anOutcome, type TestLedger } from '#testing/open-test-ledger.ts'
+import { anEvent } from '#testing/an-event.ts'
 import type { ResendProxy } from '#testing/resend-proxy.ts'
 import type { Attempt } from './attempt.ts'
 import type { Taken } from './dispatch.ts'
@@ -87,7 +88,7 @@ const anExchange = [
   anEvent({
     event: 'model.responded',
     phase: 'model',
-    data: { turn: 1, prompt_tokens: tokensPerAppend - 1, completion_tokens: 1, said: '"prompt_tokens":999' },
+    data: { turn: 1, prompt_tokens: tokensPerAppend - 1, completion_tokens: 1, reason: '"prompt_tokens":999' },
   }),
 ]
 const outcomes: readonly ModelOutcome[] = [

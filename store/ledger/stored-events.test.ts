@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { NewEvent } from '#domain/event.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
-import { anEvent } from '#testing/open-test-ledger.ts'
+import { anEvent } from '#testing/an-event.ts'
 import { decodeEvent, encodeEvents, type StreamEntry } from './stored-events.ts'
 
 const run = { runId: 'r00000000', projectId: 'default' }
@@ -25,9 +25,16 @@ describe('an event in the stream', () => {
       toolName: 'run_linter',
       durationMs: 1.5,
       errorCode: 'TOOL_003',
-      data: { nested: { ключ: ['"', '\u2028', null] } },
+      causationSeq: 3,
+      data: {
+        turn: 1,
+        call_id: 'c',
+        outcome: 'error',
+        summary: 's',
+        knowledge: { ключ: ['"', '\u2028', null] },
+      },
     } as const
-    expect(roundTrip({ ...said, data: { ...said.data } })).toEqual({
+    expect(roundTrip(anEvent(said))).toEqual({
       ...said,
       generation: 1,
       v: 1,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type Event, eventCategories, EventName, EventOrigin, EventPhase, type NewEvent } from '#domain/event.ts'
+import { type Event, EventOrigin, EventPhase, type NewEvent } from '#domain/event.ts'
+import { EventName, eventTable } from '#domain/events/event-table.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
 
 /** An entry is `m`, the time in ms, and `j`, JSON with one-letter names, without what its run shares. See events.lua. */
@@ -17,6 +18,8 @@ const StoredBody = z.strictObject({
   t: z.string().optional(),
   d: z.number().optional(),
   x: z.string().optional(),
+  /** The number of the event that it follows from. */
+  c: z.int().optional(),
   j: z.record(z.string(), z.unknown()),
 })
 
@@ -46,6 +49,7 @@ function bodyOf(event: NewEvent, redactor: Redactor): string {
     t: event.toolName === undefined ? undefined : redactor.text(event.toolName),
     d: event.durationMs,
     x: event.errorCode,
+    c: event.causationSeq,
   })
   return `${head.slice(0, -1)},"j":${redactor.json(JSON.stringify(event.data))}}`
 }
@@ -60,7 +64,7 @@ export function decodeEvent(entry: StreamEntry, run: { runId: string; projectId:
     projectId: run.projectId,
     runId: run.runId,
     event: body.e,
-    category: eventCategories[body.e],
+    category: eventTable[body.e].category,
     phase: body.p,
     status: body.s ?? 'ok',
     origin: { kind: body.k, id: body.i },
@@ -71,6 +75,7 @@ export function decodeEvent(entry: StreamEntry, run: { runId: string; projectId:
     ...(body.t === undefined ? {} : { toolName: body.t }),
     ...(body.d === undefined ? {} : { durationMs: body.d }),
     ...(body.x === undefined ? {} : { errorCode: body.x }),
+    ...(body.c === undefined ? {} : { causationSeq: body.c }),
     data: body.j,
   }
 }

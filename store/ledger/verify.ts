@@ -1,5 +1,6 @@
 import { hasCode } from '#domain/error.ts'
 import type { Event } from '#domain/event.ts'
+import { dataFault } from '#domain/events/event-table.ts'
 import { recordId, type RunId } from '#domain/ids.ts'
 import { isEndedOperation, operationStatuses, type OperationStatus, type RepeatedWork } from '#domain/operation.ts'
 import { isEnded, type Run } from '#domain/run.ts'
@@ -63,7 +64,7 @@ export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verif
   return { violations, events, operations: accounts.size }
 }
 
-/** Passes every event to each of `folds`; checks invariant 1. Pages are segments: a missing one is noted and skipped. */
+/** Passes every event to each of `folds`; checks invariant 1, and that its data is as declared. Pages are segments: a missing one is noted and skipped. */
 async function readAll(
   store: LedgerStore,
   run: Run,
@@ -82,6 +83,8 @@ async function readAll(
     for (const event of page) {
       if (event.seq !== last + 1) faults.push(`events ${last + 1} to ${event.seq - 1} are missing`)
       last = event.seq
+      const fault = dataFault(event.event, event.data)
+      if (fault !== undefined) faults.push(`event ${last} ${event.event} is not as declared: ${fault}`)
       for (const take of folds) take(event)
     }
     events += page.length

@@ -140,7 +140,9 @@ describe.each([
         named,
       } = await runBefore(fault, mode === 'once' ? { stream, times: 1 } : { stream })
       expect(ended).toMatchObject(ends)
-      const asked = named('model.requested').map(({ data }) => Number(data['messages']))
+      const asked = named('model.requested').map(({ data }: { data: Record<string, unknown> }) =>
+        Number(data['messages']),
+      )
       expect(asked).toHaveLength(requests)
       expect(asked).toEqual([...new Set(asked)].toSorted((one, other) => one - other)) // it grows with every turn
       expect(named('model.responded')).toHaveLength(requests)

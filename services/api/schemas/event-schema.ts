@@ -1,24 +1,23 @@
 import { z } from 'zod'
-import { eventCategories, type EventCategory, EventName, EventOrigin, EventPhase, WireEvent } from '#domain/event.ts'
+import { EventOrigin, EventPhase, WireEvent } from '#domain/event.ts'
+import { eventCategories, EventName, eventNames } from '#domain/events/event-table.ts'
 import { ComposingView, RunStatusShape } from './run-schema.ts'
 import { orNull } from './wire-parts.ts'
 
 const fields = WireEvent.shape
 
-export const EventCategoryShape = z
-  .enum([...new Set<EventCategory>(Object.values(eventCategories))])
-  .meta({ id: 'EventCategory' })
+export const EventCategoryShape = z.enum(eventCategories).meta({ id: 'EventCategory' })
 
 const EventNameShape = z
   .custom<EventName>((name) => EventName.safeParse(name).success)
-  .meta({ id: 'EventName', type: 'string', enum: Object.keys(eventCategories) })
+  .meta({ id: 'EventName', type: 'string', enum: [...eventNames] })
 
 const EventOriginShape = z
   .strictObject({ ...EventOrigin.shape, kind: EventOrigin.shape.kind.meta({ id: 'EventOriginKind' }) })
   .meta({ id: 'EventOrigin' })
 
 /** A numbered fact of a run. Fields that do not apply are left out. */
-const EventView = z
+export const EventView = z
   .strictObject({
     ...fields,
     event: EventNameShape,

@@ -153,7 +153,7 @@ export async function storeRun(stores: TestStores, files: Readonly<Record<string
   const blob = await blobs.put(project, Buffer.from(`composed ${own}`))
   await nodeIndexCache(objects, project).put(
     { hash: blob, pack: undefined, size: 0, paths: [], admitted: [] },
-    { skipped: own },
+    JSON.stringify({ skipped: own }),
   )
   const bundleHash = await putHashedJson(objects, (hash) => objectKeys.bundle(project, hash), { own })
   const operation = aPlannedOperation('greet', { bundleHash })

@@ -153,11 +153,12 @@ function withoutRepeats(references: readonly FoundReference[]): FoundReference[]
 }
 
 function namesIn(references: readonly FoundReference[]): Set<string> {
-  const paths = references.flatMap(({ kind, name, receiver, type, value }) => [
-    ...(kind === 'local' ? [] : [name]),
-    ...[receiver, type, value].filter((path) => path !== undefined),
-  ])
-  return new Set(paths.flatMap((path) => path.split(/[.()]+/)))
+  const paths = new Set<string>()
+  for (const { kind, name, receiver, type, value } of references) {
+    if (kind !== 'local') paths.add(name)
+    for (const path of [receiver, type, value]) if (path !== undefined) paths.add(path)
+  }
+  return new Set([...paths].flatMap((path) => path.split(/[.()]+/)))
 }
 
 function isUsed({ name, type, value }: FoundReference, mentioned: ReadonlySet<string>): boolean {

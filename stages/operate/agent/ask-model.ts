@@ -85,7 +85,7 @@ async function askOnce(run: ModelAsker, turn: number, sent: Sent, signal: AbortS
   } catch (error) {
     const durationMs = msSince(start)
     transcript.addExchange({ ...exchange, durationMs, model: settings.model, error: faultOf(error) })
-    journal.emitError('model.responded', 'model', error, { turn, duration_ms: durationMs })
+    journal.emitError(error, { turn, duration_ms: durationMs })
     throw error
   }
 }

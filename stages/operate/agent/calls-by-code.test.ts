@@ -41,11 +41,10 @@ describe('an agent of one turn', () => {
     expect(ran).toEqual(['a'])
     expect(requests).toMatchObject([{ toolChoice: { name: 'write' } }])
     expect(requests[0]?.messages.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'tool'])
-    const told = events.flatMap(({ event, toolName, data }) =>
-      event === 'tool.returned'
-        ? []
-        : [[event, toolName, data['turn'], data['by_code']].filter((part) => part !== undefined)],
-    )
+    const told = events.flatMap(({ event, toolName, data }) => {
+      const { turn, by_code: byCode }: Record<string, unknown> = data
+      return event === 'tool.returned' ? [] : [[event, toolName, turn, byCode].filter((part) => part !== undefined)]
+    })
     expect(told).toEqual([
       ['tool.called', 'look', 1, true],
       ['turn.finished', 1],

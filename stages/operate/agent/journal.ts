@@ -1,25 +1,30 @@
 import type { NewEvent } from '#domain/event.ts'
+import type { EventData } from '#domain/events/event-table.ts'
 import { AppError, type ErrorCode } from '#domain/error.ts'
 import type { RequestedCall } from '#domain/turn.ts'
 import { beginningOf, shortened, shortKnowledge } from '../context/bounded-text.ts'
 import type { RanTool } from './open-transcript.ts'
 
 /** An event of an attempt, without the fields that say which attempt: the journal's owner adds them. */
-export type AgentEvent = Omit<NewEvent, 'origin' | 'operationId' | 'nodeId' | 'agent' | 'ageMs'>
+export type AgentEvent = OfAttempt<NewEvent>
+type OfAttempt<Given> = Given extends NewEvent
+  ? Omit<Given, 'origin' | 'operationId' | 'nodeId' | 'agent' | 'ageMs'>
+  : never
 
 /** Takes the events of the loop. Emitting never waits and never throws. */
 export type Journal = {
   emit(event: AgentEvent): void
-  emitError(event: AgentEvent['event'], phase: AgentEvent['phase'], error: unknown, data: AgentEvent['data']): void
+  /** Emits that the model has not answered. */
+  emitError(error: unknown, data: Pick<EventData<'model.responded'>, 'turn' | 'duration_ms'>): void
 }
 
 export function journalOver(emit: (event: AgentEvent) => void): Journal {
   return {
     emit,
-    emitError(event, phase, error, data) {
+    emitError(error, data) {
       const reason = shortened(error instanceof Error ? error.message : String(error), maxSentence)
       const code = error instanceof AppError ? { errorCode: error.code } : {}
-      emit({ event, phase, status: 'error', ...code, data: { ...data, reason } })
+      emit({ event: 'model.responded', phase: 'model', status: 'error', ...code, data: { ...data, reason } })
     },
   }
 }

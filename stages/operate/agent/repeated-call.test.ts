@@ -36,7 +36,7 @@ describe('a model that repeats itself', () => {
     expect(ending).toMatchObject({ kind: 'stopped', code: 'AGENT_004', reason: expect.stringContaining('read_file') })
     const finished = events
       .filter(({ event }) => event === 'turn.finished')
-      .map(({ data }) => [data['turn'], data['repeated']])
+      .map(({ data: { turn, repeated } }: { data: Record<string, unknown> }) => [turn, repeated])
     expect(finished).toEqual([
       [1, undefined],
       [2, undefined],

@@ -62,7 +62,7 @@ describe('the agent loop', () => {
     await expect(runAgent(agent, never)).rejects.toThrow('x')
     expect(events.map(({ event }) => event)).toContain('tool.returned')
     expect(Math.max(...events.map((event) => JSON.stringify(event).length))).toBeLessThan(5000)
-    const ids = events.flatMap(({ data }) => data['call_id'] ?? [])
+    const ids = events.flatMap(({ data }: { data: Record<string, unknown> }) => data['call_id'] ?? [])
     expect(new Set(ids).size).toBe(1)
   })
 

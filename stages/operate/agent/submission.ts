@@ -90,7 +90,7 @@ function submissionEvent(turn: number, call: RequestedCall, { read, answer }: An
   return { ...received, data: { ...fields, ...unchanged } }
 }
 
-function submissionFields(read: ReadSubmission): Record<string, unknown> {
+function submissionFields(read: ReadSubmission) {
   if (read.kind === 'refused') return {}
   const { status, summary } = read.submission
   const given = read.statusGiven === undefined ? {} : { status_given: read.statusGiven }

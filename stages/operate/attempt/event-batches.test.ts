@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { anEvent } from '#testing/an-event.ts'
 import type { AgentEvent } from '../agent/journal.ts'
 import { openEventBatches } from './event-batches.ts'
 
-const event = (at: number, more: object = {}): AgentEvent => ({
-  event: 'tool.called',
-  phase: 'tools',
-  data: { at, ...more },
-})
+const origin = { kind: 'worker', id: 'w1' } as const
+const event = (turn: number, more: object = {}): AgentEvent =>
+  anEvent({ event: 'tool.called', phase: 'tools', origin, data: { turn, ...more } })
+const dataOf = ({ data }: { data: Record<string, unknown> }) => data
 const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value))
 
 /** All batches until nothing is left, each as if it had arrived. */
@@ -26,7 +26,7 @@ describe('the events of an attempt', () => {
     const sent = drained(Array.from({ length: 1000 }, (_, at) => event(at)))
     expect(sent.map(({ n }) => n)).toEqual(sent.map((_, at) => at + 1))
     expect(Math.max(...sent.map(({ events }) => events.length))).toBeLessThanOrEqual(128)
-    expect(sent.flatMap(({ events }) => events.map(({ data }) => data['at']))).toEqual(
+    expect(sent.flatMap(({ events }) => events.map((one) => dataOf(one)['turn']))).toEqual(
       Array.from({ length: 1000 }, (_, at) => at),
     )
   })
@@ -45,7 +45,7 @@ describe('the events of an attempt', () => {
     expect(batches.next()).toBe(first)
     expect(batches.waiting).toBe(true)
     batches.arrived()
-    expect(batches.next()).toMatchObject({ n: 2, events: [{ data: { at: 2 } }] })
+    expect(batches.next()).toMatchObject({ n: 2, events: [{ data: { turn: 2 } }] })
   })
 
   it('go without what they say when they can never arrive with it, and then not at all', () => {
@@ -60,7 +60,7 @@ describe('the events of an attempt', () => {
     batches.reduce()
     expect(batches.next()).toEqual({ n: 1, events: [] })
     batches.arrived()
-    expect(batches.next()).toMatchObject({ n: 2, events: [{ data: { at: 2 } }] })
+    expect(batches.next()).toMatchObject({ n: 2, events: [{ data: { turn: 2 } }] })
   })
 })
 
@@ -70,9 +70,9 @@ describe('an event', () => {
     const key = `ghp_${'a1B2'.repeat(9)}`
     const long = Object.fromEntries(['a', 'b', 'c', 'd', 'e'].map((name) => [name, 'x'.repeat(2e4)]))
     for (let before = 470; before < 510; before += 1) {
-      batches.add({ ...event(before), data: { reason: 'word '.repeat(120).slice(0, before) + key, ...long } })
+      batches.add(event(before, { reason: 'word '.repeat(120).slice(0, before) + key, ...long }))
     }
-    const cut = batches.next().events.map(({ data }) => String(data['reason']))
+    const cut = batches.next().events.map((one) => String(dataOf(one)['reason']))
     expect(cut.every((text) => text.endsWith('…'))).toBe(true)
     expect(cut.filter((text) => text.includes('ghp'))).toEqual([])
   })
@@ -90,7 +90,7 @@ describe('an event', () => {
   ])('with %s is cut to the allowed size, and still says where it belongs', (_what, more) => {
     const [batch] = drained([{ ...event(7, more), toolName: 'n'.repeat(3e6) }])
     const [told] = batch?.events ?? []
-    expect(told).toMatchObject({ event: 'tool.called', data: { at: 7 } })
+    expect(told).toMatchObject({ event: 'tool.called', data: { turn: 7 } })
     expect(bytesOf(told)).toBeLessThan(17 * 1024)
   })
 

@@ -52,7 +52,7 @@ export function openEventBatches(workerId: string) {
   }
 }
 
-const bare = { shortened: true }
+const bare = { shortened: true } as const
 
 function bareOf({ event, phase, origin, ageMs = 0 }: NewEvent): NewEvent {
   return { event, phase, origin, ageMs, data: bare }

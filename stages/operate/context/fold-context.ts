@@ -1,8 +1,8 @@
-import type { NewEvent } from '#domain/event.ts'
+import type { Event, NewEvent } from '#domain/event.ts'
 import { isRecord } from '#domain/json.ts'
 
 /** The fields of an event that the fold reads. Both stored events and new ones have them. */
-export type ContextEvent = Pick<NewEvent, 'event' | 'data'> &
+export type ContextEvent = Pick<Event, 'event' | 'data'> &
   Partial<Pick<NewEvent, 'status' | 'operationId' | 'nodeId' | 'agent' | 'toolName' | 'errorCode'>>
 
 /** One call of an attempt. Without `outcome` it has no answer yet. */

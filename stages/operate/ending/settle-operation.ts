@@ -1,4 +1,5 @@
 import { type ChangeSet, type Evidence, wireEvidence } from '#domain/change-set.ts'
+import type { EventData } from '#domain/events/event-table.ts'
 import type { Outcome } from '#domain/operation.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import { putAttemptRecord, putUnfinishedAttempt } from '#store/objects/stored-records.ts'
@@ -126,7 +127,7 @@ export function findingsOf({ transcript }: Pick<RunningAttempt, 'transcript'>) {
   return { wire, events }
 }
 
-function eventData(finding: CodeFinding): Record<string, unknown> {
+function eventData(finding: CodeFinding): EventData<'finding.reported'> {
   const { line_text: _, ...shown } = wireFinding(finding)
   return { ...shown, evidence_refs: [placeOf(finding)] }
 }

@@ -4,6 +4,7 @@ import { putEdgeList } from '#store/objects/edge-list.ts'
 import { putNodeList } from '#store/objects/node-list.ts'
 import { aNewRun, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
 import { testObjects, type TestObjects } from '#testing/s3.ts'
+import { anEvent } from '#testing/an-event.ts'
 import { openSurroundings } from './start-context.ts'
 
 let ledger: TestLedger
@@ -46,7 +47,7 @@ async function discovered(nodes: readonly CodeNode[], edges: readonly Edge[] | u
     to: { status: 'running', phase: 'planning' },
     command: 'discovery',
     set: { ...lists, nodes: nodes.length },
-    events: [{ event: 'nodes.discovered', phase: 'planning', origin: { kind: 'discovery', id: 'test' }, data: {} }],
+    events: [anEvent({ event: 'nodes.discovered', phase: 'planning', origin: { kind: 'discovery', id: 'test' } })],
   })
   return runId
 }

@@ -1,3 +1,4 @@
+import { figure } from '#domain/figure.ts'
 import { isUtf8 } from 'node:buffer'
 import { hasCode } from '#domain/error.ts'
 import { purposeOf } from '#domain/path-purpose.ts'
@@ -7,6 +8,7 @@ import type { RepositoryLint } from '#languages/lint/repository-lint.ts'
 import { mapBounded } from '#platform/map-bounded.ts'
 import { languageOf } from '#languages/syntax/grammars.ts'
 import type { SourceFile } from '#stages/discover/choose-files.ts'
+import { bufferOf } from '#stages/discover/source-text.ts'
 import type { LintFault, SurveyPool } from './survey-pool.ts'
 
 export type OtherSurvey = {
@@ -30,7 +32,7 @@ type OtherDeps = {
 const atOnce = 8
 /** A larger file is not read: a workspace could not write it either. */
 export const maxFileBytes = 4_000_000
-export const tooLarge = `it is larger than ${maxFileBytes.toLocaleString('en-US')} bytes`
+export const tooLarge = `it is larger than ${figure(maxFileBytes)} bytes`
 
 /** Is true when another program than Ruff lints the file. */
 export function isOtherLinted(path: string): boolean {
@@ -87,7 +89,7 @@ async function faultsOf(
   const { lint: rules } = deps.rulesFor(path)
   if (isGo(path) && !isGoRules(rules)) return 'there is no gofmt'
   if (size > maxFileBytes) return tooLarge
-  const bytes = Buffer.from(await read(hash))
+  const bytes = bufferOf(await read(hash))
   if (!isUtf8(bytes)) {
     notUtf8.add(path)
     return 'it is not UTF-8'

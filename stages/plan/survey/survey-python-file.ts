@@ -10,6 +10,7 @@ import { ownModulesIn } from '#languages/python/own-modules.ts'
 import { isStub } from '#languages/python/python-file.ts'
 import type { RepositoryFacts } from '#languages/python/repository-facts.ts'
 import type { SourceFile } from '#stages/discover/choose-files.ts'
+import { bufferOf } from '#stages/discover/source-text.ts'
 import type { LintFault, SurveyPool } from './survey-pool.ts'
 import { maxFileBytes, tooLarge } from './survey-other-languages.ts'
 
@@ -52,7 +53,7 @@ export async function surveyFile(file: SourceFile, input: PythonInput, { surveys
 
 /** Reads a file; of one in another encoding than UTF-8 only the names matter, which are ASCII and show what it uses of others. */
 async function textOf(hash: string, { read }: Pick<PythonInput, 'read'>) {
-  const bytes = Buffer.from(await read(hash))
+  const bytes = bufferOf(await read(hash))
   const isText = isUtf8(bytes)
   return { text: bytes.toString(isText ? 'utf8' : 'latin1'), isText }
 }

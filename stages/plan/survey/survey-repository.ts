@@ -20,6 +20,7 @@ import { foldTestData } from '#languages/python/test-data.ts'
 import type { Linter } from '#languages/lint/linter.ts'
 import { languageOf } from '#languages/syntax/grammars.ts'
 import type { SourceFile } from '#stages/discover/choose-files.ts'
+import { bufferOf } from '#stages/discover/source-text.ts'
 import type { LintFault, SurveyPool } from './survey-pool.ts'
 import { faultsOfPython, type PythonInput, type SurveyedFile, surveyFile } from './survey-python-file.ts'
 import {
@@ -143,7 +144,7 @@ async function readFiles(
     if (looked?.isUtf8 === false) read.notUtf8.add(path)
     if (looked !== undefined && 'surveyed' in looked) return void read.facts.set(path, looked.surveyed)
     if (looked !== undefined) read.unreadable.set(path, looked.unread)
-    const text = looked === undefined ? Buffer.from(await input.read(hash)).toString('latin1') : looked.namingText
+    const text = looked === undefined ? bufferOf(await input.read(hash)).toString('latin1') : looked.namingText
     const uses = text === undefined ? undefined : await deps.surveys.usesIn(text)
     const isNamesRead = uses !== undefined && !('unreadable' in uses)
     if (isNamesRead) read.named.set(path, usesOfOwn(uses, ownNames))
@@ -212,7 +213,7 @@ type Configuration = RepositoryLint & { isPublic(path: string): boolean }
 
 async function readConfiguration({ files, read, isWorkedOn }: SurveyInput, deps: SurveyDeps): Promise<Configuration> {
   const texts = await mapBounded(lintConfigs(files), atOnce, async ({ path, hash }): Promise<ConfigFile> => {
-    return { path, text: Buffer.from(await read(hash)).toString() }
+    return { path, text: bufferOf(await read(hash)).toString() }
   })
   const worked = files.flatMap(({ path }) => (isWorkedOn(path) ? path : []))
   const [scripts, hasGo] = [worked.filter(isLintedScript), worked.some(isGo)]

@@ -76,22 +76,25 @@ function contextOf(tree: Tree, range: { start: number; end: number }): { start: 
   return range
 }
 
+/** A text and what its fixes make of it are read several times, and no other again: the trees of a million characters would take 37 MB. */
+const cachedLength = 300_000
+
 answerRequests<SurveyQuestion, SurveyReport>(async (question, begin) => {
   begin(0)
   if ('docs' in question) {
     const { source, language } = question.docs
-    const { read } = await loadLanguage(language)
+    const { read } = await loadLanguage(language, { cachedLength })
     begin(0)
     return read(source, (tree) => docFactsOf(tree, question.docs))
   }
   if ('linted' in question) {
     const { language, text } = question.linted
-    const loaded = await loadLanguage(language)
+    const loaded = await loadLanguage(language, { cachedLength })
     begin(0)
     const faults = judged(question.linted, loaded)
     return { placedFaults: loaded.read(text, (tree) => placedFaults(faults, text, tree)) }
   }
-  const python = await loadLanguage('python')
+  const python = await loadLanguage('python', { cachedLength })
   begin(0)
   return 'namingText' in question
     ? { uses: moduleUsesInText(question.namingText) }

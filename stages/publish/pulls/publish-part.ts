@@ -210,8 +210,9 @@ async function notePull({ written, before, part, carriesFrom, branch, ids }: Not
   const known = (await note({})).pulls.find((noted) => noted.number === number)
   const counts = { change_sets: changeSetIds.length, carried: there.length }
   const data = { number, url, branch, agent, ...counts, commit: head, draft: isDraft }
-  const name = known === undefined && isNew ? 'publication.opened' : 'publication.updated'
-  const event: NewEvent = { event: name, phase: 'publication', origin, data }
+  const told = { phase: 'publication', origin, data } as const
+  const isFirst = known === undefined && isNew
+  const event: NewEvent = isFirst ? { event: 'publication.opened', ...told } : { event: 'publication.updated', ...told }
   const isSame = known?.head === pull.head
   const withPull = ({ pulls }: Publication) => {
     const kept = pulls.find((noted) => noted.number === number)

@@ -1,5 +1,6 @@
 import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
 import { packageVersion } from '#platform/package-version.ts'
+import { eventShapes } from '#schemas/event-shapes.ts'
 import { RepositoryRunBody, RunRequestBody } from '#schemas/run-request-schema.ts'
 import { intakeEndpoints, RunSubmission } from '../intake/intake-endpoints.ts'
 import { probeEndpoints, referenceEndpoints } from '../../service-endpoints.ts'
@@ -8,7 +9,7 @@ import { patchEndpoints } from '../review/patch-endpoints.ts'
 import { nodeEndpoints } from '../runs/node-endpoints.ts'
 import { findingEndpoints } from '../runs/finding-endpoints.ts'
 import { questionEndpoints } from '../runs/question-endpoints.ts'
-import { eventEndpoints } from '../runs/event-endpoints.ts'
+import { eventEndpoints } from '../events/event-endpoints.ts'
 import { runEndpoints } from '../runs/run-endpoints.ts'
 import { projectEndpoints } from '../access/project-endpoints.ts'
 import { usageEndpoints } from '../usage/usage-endpoints.ts'
@@ -70,6 +71,7 @@ export function apiDocument(): ApiDocument {
   // Copies: a schema that was made before the library was loaded has not got its methods.
   registry.register('RunRequest', RunRequestBody.clone())
   registry.register('RepositoryRunRequest', RepositoryRunBody.clone())
+  for (const { component, shape } of eventShapes) registry.register(component, shape)
   registry.registerComponent('schemas', 'RunSubmission', RunSubmission)
   registry.registerComponent('schemas', 'GithubWebhook', GithubWebhook)
   registry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
@@ -84,8 +86,20 @@ export function apiDocument(): ApiDocument {
     info: { title: 'Remora', version: packageVersion(), description: intro.trim() },
     tags: groups.map(({ tag }) => ({ name: tag })),
   })
-  for (const schema of Object.values(document.components?.schemas ?? {})) describeDefaults(schema)
+  const { schemas = {} } = document.components ?? {}
+  for (const schema of Object.values(schemas)) describeDefaults(schema)
+  schemas['Event'] = anyEvent
   return document
+}
+
+const placeOf = (component: string) => `#/components/schemas/${component}`
+const anyEvent = {
+  description: 'A numbered fact of a run. Fields that do not apply are left out.',
+  oneOf: eventShapes.map(({ component }) => ({ $ref: placeOf(component) })),
+  discriminator: {
+    propertyName: 'event',
+    mapping: Object.fromEntries(eventShapes.map(({ name, component }) => [name, placeOf(component)])),
+  },
 }
 
 type ComponentSchema = NonNullable<NonNullable<ApiDocument['components']>['schemas']>[string]

@@ -5,6 +5,7 @@ import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { openTestApi } from '../../app.fixture.ts'
 import { plannedOperation, playRun, submitRun } from '../../played-run.fixture.ts'
+import { anEvent } from '#testing/an-event.ts'
 import { useTestApi } from '../../use-test-api.fixture.ts'
 
 let runId: string
@@ -165,7 +166,7 @@ describe('GET /v1/runs/{run_id}/events', () => {
       from: [{ status: 'queued' }],
       to: { status: 'running' },
       command: 'start',
-      events: [{ event: 'run.started', phase: 'snapshot', origin: { kind: 'discovery', id: 'test' }, data: {} }],
+      events: [anEvent({ event: 'run.started', phase: 'snapshot', origin: { kind: 'discovery', id: 'test' } })],
     })
     expect(EventsPage.parse(await page).events.map((event) => event.event)).toEqual(['run.started'])
   })

@@ -40,10 +40,6 @@ export function lengthOfTime(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`
 }
 
-export function figure(count: number): string {
-  return count.toLocaleString('en-US')
-}
-
 function longestTicks(text: string): number {
   let longest = 0
   for (const [ticks] of text.matchAll(/`+/g)) longest = Math.max(longest, ticks.length)

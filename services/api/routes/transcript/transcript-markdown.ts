@@ -1,3 +1,4 @@
+import { figure } from '#domain/figure.ts'
 import { parseJson } from '#domain/json.ts'
 import type {
   EntryOf,
@@ -8,7 +9,7 @@ import type {
   TranscriptEntry,
   TranscriptView,
 } from '#schemas/transcript-schema.ts'
-import { code, fenced, fencedArguments, fencedValue, figure, lengthOfTime } from './markdown-text.ts'
+import { code, fenced, fencedArguments, fencedValue, lengthOfTime } from './markdown-text.ts'
 
 /** Nothing of the conversation is cut. Every foreign text is in code, where it is neither Markdown nor a control sequence. */
 export function transcriptMarkdown(transcript: TranscriptView): string {

@@ -6,7 +6,7 @@ import { TokenCreated } from '#schemas/token-schema.ts'
 import { runForm, tarOf } from '../../app.fixture.ts'
 import { openAttackedApi, type AttackedApi } from '../../attack/attacked-api.fixture.ts'
 import type { TokenRecord } from '../access/token-record.ts'
-import { openFrames, type FrameStream } from './event-frames.fixture.ts'
+import { openFrames, type FrameReader } from './event-frames.fixture.ts'
 
 let api: AttackedApi
 let runId: string
@@ -26,10 +26,10 @@ async function openReader(request: object = {}) {
   return { token, stream, read: reading(stream) }
 }
 
-function reading(stream: FrameStream) {
-  const read = { isOver: false, events: new Set<string | undefined>() }
+function reading(stream: FrameReader) {
+  const read = { isOver: false, types: new Set<string>() }
   void (async () => {
-    for await (const { event } of stream.frames()) read.events.add(event)
+    for await (const { type } of stream.frames()) read.types.add(type)
     read.isOver = true
   })().catch(() => undefined)
   return read
@@ -39,13 +39,13 @@ const eventsOf = () => `${api.url}/v1/runs/${runId}/events`
 
 it('a stream ends soon after its token was revoked, without an end of the run; those of others go on', async () => {
   const [leaked, good] = [await openReader(), await openReader()]
-  await until(() => [leaked.read.events, good.read.events], {
-    holds: (both) => both.every((events) => events.has(undefined)),
+  await until(() => [leaked.read.types, good.read.types], {
+    holds: (both) => both.every((types) => types.has('event')),
   })
   const gone = await api.fetch(`/v1/tokens/${leaked.token.token_id}`, { method: 'DELETE' })
   expect(gone.status).toBe(204)
   await until(() => leaked.read.isOver)
-  expect(leaked.read.events).not.toContain('end')
+  expect(leaked.read.types).not.toContain('end')
   expect(good.read.isOver).toBe(false)
   good.stream.leave()
 })

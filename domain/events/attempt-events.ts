@@ -1,0 +1,114 @@
+import { z } from 'zod'
+import { Evidence } from '../change-set.ts'
+import { CodeFinding } from '../code-finding.ts'
+import { ToolResult } from '../turn.ts'
+import { snakeKeys } from '../wire-keys.ts'
+
+const turn = z.int()
+/** Says where a call comes from, if not from the call of a reply. */
+const flags = { parsed_from_content: z.boolean().optional(), by_code: z.boolean().optional() }
+const { lineText: _, ...finding } = CodeFinding.shape
+
+const FailedTry = z.strictObject({
+  endpoint: z.string(),
+  error_code: z.string(),
+  message: z.string(),
+  duration_ms: z.number(),
+})
+
+const worker_progress = 'worker_progress'
+const worker_output = 'worker_output'
+
+/** The events of what an attempt does. `turn` and `call_id` say what belongs together. */
+export const attemptEvents = {
+  'model.requested': {
+    category: worker_progress,
+    about: 'A turn was sent to the model; `left_out` messages no longer fit.',
+    data: z.strictObject({
+      turn,
+      messages: z.int(),
+      tools: z.int(),
+      tool_choice: z.string(),
+      left_out: z.int().optional(),
+      model: z.string(),
+    }),
+  },
+  'model.responded': {
+    category: worker_progress,
+    about: 'The model has answered, or with a `reason` has not.',
+    data: z.strictObject({
+      turn,
+      model: z.string().optional(),
+      endpoint: z.string().optional(),
+      calls: z.int().optional(),
+      finish_reason: z.string().optional(),
+      prompt_tokens: z.int().optional(),
+      completion_tokens: z.int().optional(),
+      first_token_ms: z.number().optional(),
+      tokens_per_s: z.number().optional(),
+      queue_ms: z.number().optional(),
+      tries: z.int().optional(),
+      failed_tries: z.array(FailedTry).optional(),
+      workarounds: z.array(z.string()).readonly().optional(),
+      duration_ms: z.number().optional(),
+      reason: z.string().optional(),
+    }),
+  },
+  'tool.called': {
+    category: worker_progress,
+    about: 'A tool was called; `resumed`: it goes on with the answer of a person.',
+    data: z.strictObject({
+      turn,
+      call_id: z.string(),
+      arguments: z.string(),
+      resumed: z.literal(true).optional(),
+      ...flags,
+    }),
+  },
+  'tool.returned': {
+    category: worker_progress,
+    about: 'The tool has answered.',
+    data: z.strictObject({
+      turn,
+      call_id: z.string(),
+      outcome: ToolResult.shape.outcome,
+      summary: z.string(),
+      knowledge: z.record(z.string(), z.unknown()).optional(),
+    }),
+  },
+  'turn.finished': {
+    category: worker_progress,
+    about: 'All calls of a turn are done; `repeated`: the tool that was called too often with the same answer.',
+    data: z.strictObject({ turn, calls: z.int(), repeated: z.string().optional(), reason: z.string().optional() }),
+  },
+  'submission.received': {
+    category: worker_output,
+    about: 'The agent says how it ended; `refused` or `unverified` says why that was given back.',
+    data: z.strictObject({
+      turn,
+      status: z.string().optional(),
+      status_given: z.string().optional(),
+      summary: z.string().optional(),
+      refused: z.string().optional(),
+      unverified: z.string().optional(),
+      claimed_unchanged: z.array(z.string()).optional(),
+      ...flags,
+    }),
+  },
+  'change_set.created': {
+    category: worker_output,
+    about: 'A change was made, with what was proved of it.',
+    data: z.strictObject({
+      change_set_id: z.string(),
+      rules: z.array(z.string()).optional(),
+      built_on: z.array(z.string()).optional(),
+      files: z.array(z.strictObject({ path: z.string(), kind: z.enum(['edit', 'create', 'delete']) })),
+      evidence: z.array(z.strictObject(Evidence.pick({ check: true, of: true, ok: true }).shape)),
+    }),
+  },
+  'finding.reported': {
+    category: 'finding',
+    about: 'An agent claims something about some lines.',
+    data: z.strictObject({ ...snakeKeys(finding), evidence_refs: z.array(z.string()) }),
+  },
+} as const
