@@ -11,7 +11,7 @@ import { type Frame, readStream, type StreamOptions } from '#client/read-stream.
 import { type Archive, submissionForm } from '#client/submission.ts'
 import { AppError, type ErrorCode, isErrorCode } from '#domain/error.ts'
 import { withoutLogin, withoutLogins } from '#platform/hide-secrets.ts'
-import { EventPage } from '#schemas/event-schema.ts'
+import { Frame as FrameShape } from '#schemas/frame-schema.ts'
 import { answerFits } from '#schemas/wire-parts.ts'
 
 export class ApiProblem extends AppError {
@@ -87,13 +87,10 @@ export function openApiConnection({ answer, isIdle, ...address }: ApiAddress) {
   }
 }
 
-const EventShape = EventPage.shape.events.element
-
 async function* checkedFrames(frames: AsyncIterable<Frame>, url: string): AsyncGenerator<Frame, void, undefined> {
   try {
     for await (const frame of frames) {
-      if (frame.type === 'event' && !answerFits(EventShape, frame.event))
-        throw strangeAnswer(url, 'an event has another form')
+      if (!answerFits(FrameShape, frame)) throw strangeAnswer(url, 'a frame of its stream has another form')
       yield frame
     }
   } catch (error) {
