@@ -72,13 +72,14 @@ function foldRun(state: ProgressState, event: EventView): ProgressState {
       return {
         ...withLeftOut(state, CountsByAgent.parse(data['conflicts_by_agent'])),
         phase: 'review',
+        composing: undefined,
         patchFiles: Count.parse(data['files']),
       }
     case 'run.completed':
-      return { ...state, ...waitsForNothing, phase: 'review', status: 'completed' }
+      return { ...state, waitingFor: [], phase: 'review', status: 'completed' }
     case 'run.failed':
     case 'run.cancelled':
-      return { ...state, ...waitsForNothing, status: event.event === 'run.failed' ? 'failed' : 'cancelled' }
+      return { ...state, waitingFor: [], status: event.event === 'run.failed' ? 'failed' : 'cancelled' }
     default:
       return foldWaiting(state, event)
   }
@@ -89,9 +90,6 @@ function foldWaiting(state: ProgressState, event: EventView): ProgressState {
   switch (event.event) {
     case 'run.waiting':
       return { ...state, status: 'waiting' }
-    case 'models.away':
-    case 'budget.reached':
-      return { ...state, mayWait: true }
     case 'models.back':
       return withoutWait(state, event, (wait) => wait.kind === 'models' && wait.model === data['model'])
     case 'budget.renewed':
@@ -100,8 +98,6 @@ function foldWaiting(state: ProgressState, event: EventView): ProgressState {
       return state
   }
 }
-
-const waitsForNothing = { waitingFor: [], mayWait: false }
 
 function withoutWait(state: ProgressState, event: EventView, isOver: (wait: WaitingFor) => boolean): ProgressState {
   const waitingFor = state.waitingFor.filter((wait) => !isOver(wait))
