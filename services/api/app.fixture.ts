@@ -155,7 +155,7 @@ export async function openTestApi(
       log,
       redactor,
       closing: closing.signal,
-      recheckMs: options.recheckMs ?? 3_000,
+      readerLimits: { recheckMs: options.recheckMs ?? 3_000 },
     },
     changes: {
       ledger,

@@ -111,7 +111,7 @@ const asked: Record<string, (ids: Ids) => Request[] | Promise<Request[]>> = {
   ],
   'GET /v1/runs/{run_id}/events': ({ run, asking }) => [
     ...get(`/v1/runs/${run}/events?limit=1000`),
-    ...get(`/v1/runs/${asking}/events?after=999&wait_ms=100`),
+    ...get(`/v1/runs/${asking}/events?after=1&wait_ms=100`),
     { path: `/v1/runs/${run}/events`, init: { headers: { accept: 'text/event-stream', 'last-event-id': '1' } } },
   ],
   'GET /v1/runs/{run_id}/findings': ({ run, asking }) => [

@@ -5,7 +5,10 @@ import { Time } from './wire-parts.ts'
 /** Says what a running operation does: it makes ready, waits for a slot of the model servers or for their answer, runs a tool, is proved, or waits for a person. */
 export const DoingKind = z
   .enum(['prepare', 'slot', 'model', 'tool', 'proof', 'person'])
-  .meta({ id: 'DoingKind', description: 'what an operation does: `slot` waits for a free slot of the model servers, `model` for an answer' })
+  .meta({
+    id: 'DoingKind',
+    description: 'what an operation does: `slot` waits for a free slot of the model servers, `model` for an answer',
+  })
 export type DoingKind = z.infer<typeof DoingKind>
 
 export const ActiveOperation = z
@@ -23,7 +26,9 @@ export const ActiveOperation = z
     doing: DoingKind,
     tool: z.string().optional().meta({ description: 'the tool that it runs' }),
     question: z.string().optional().meta({ description: 'the id of the question that a person has to answer' }),
-    since: Time.meta({ description: 'since when it does this; of one that waits for a person, when its attempt began' }),
+    since: Time.meta({
+      description: 'since when it does this; of one that waits for a person, when its attempt began',
+    }),
   })
   .meta({ id: 'ActiveOperation' })
 export type ActiveOperation = z.infer<typeof ActiveOperation>
@@ -57,5 +62,7 @@ export const liveShape = {
   tokens_in: z.int().meta({ description: 'tokens of the prompts of all answers so far' }),
   tokens_out: z.int().meta({ description: 'tokens of all answers so far' }),
   last_minute: Pace,
-  estimated_end: EstimatedEnd.nullable().meta({ description: 'null where nothing tells it: too little has ended, or the run waits' }),
+  estimated_end: EstimatedEnd.nullable().meta({
+    description: 'null where nothing tells it: too little has ended, or the run waits',
+  }),
 } as const

@@ -8,16 +8,16 @@ export type Untold = 'slot' | 'model' | 'proof'
 export function openDoing() {
   let now: Doing = { kind: 'prepare', turn: 0, sinceMs: Date.now() }
   let told: Doing | undefined
-  const set = (next: Pick<Doing, 'kind' | 'what' | 'turn'>) => {
-    now = { ...next, sinceMs: Date.now() }
+  const set = (next: Pick<Doing, 'kind' | 'what'>, turn = now.turn) => {
+    now = { ...next, turn, sinceMs: Date.now() }
   }
   return {
     after(event: AgentEvent) {
       const next = doingAfter(event)
-      if (next !== undefined) set(next)
+      if (next !== undefined) set(next, turnOf(event))
     },
     does(kind: Untold) {
-      if (now.kind !== kind) set({ kind, turn: now.turn })
+      if (now.kind !== kind) set({ kind })
     },
     /** Undefined where the ledger knows it already. */
     untold: () => (now === told ? undefined : now),
@@ -25,16 +25,20 @@ export function openDoing() {
   }
 }
 
-function doingAfter({ event, toolName, data }: AgentEvent): Pick<Doing, 'kind' | 'what' | 'turn'> | undefined {
+function doingAfter({ event, toolName }: AgentEvent): Pick<Doing, 'kind' | 'what'> | undefined {
   switch (event) {
     case 'model.requested':
-      return { kind: 'slot', turn: data.turn }
+      return { kind: 'slot' }
     case 'tool.called':
-      return { kind: 'tool', turn: data.turn, ...(toolName !== undefined && { what: toolName }) }
+      return { kind: 'tool', ...(toolName !== undefined && { what: toolName }) }
     case 'model.responded':
     case 'tool.returned':
-      return { kind: 'prepare', turn: data.turn }
+      return { kind: 'prepare' }
     default:
       return undefined
   }
+}
+
+function turnOf({ data }: AgentEvent): number | undefined {
+  return 'turn' in data && typeof data.turn === 'number' ? data.turn : undefined
 }

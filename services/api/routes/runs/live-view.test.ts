@@ -1,23 +1,30 @@
 import { describe, expect, it } from 'vitest'
 import { OperationId } from '#domain/ids.ts'
-import { Run, RunRequest } from '#domain/run.ts'
-import { operationStatuses } from '#domain/operation.ts'
+import type { Run } from '#domain/run.ts'
 import type { WaitingFor } from '#schemas/waiting-schema.ts'
-import { liveView } from './live-view.ts'
+import { endedRun } from './ended-run.fixture.ts'
+import { liveView, nothingMoves } from './live-view.ts'
 
 const start = Date.UTC(2026, 0, 1)
 const now = start + 120_000
-const zero = Object.fromEntries(operationStatuses.map((status) => [status, 0]))
-const idle = { prepare: 0, slot: 0, model: 0, tool: 0, proof: 0, person: 0 }
+const zero = { ...endedRun.counts, succeeded: 0 }
+const { counts: idle, lastMinute: none } = nothingMoves
 
 type Counts = Partial<Run['counts']>
 function runIn(phase: Run['phase'], counts: Counts = {}, more: Partial<Run> = {}): Run {
-  return Run.parse({ ...base, phase, counts: { ...zero, ...counts }, ...more })
+  return {
+    ...endedRun,
+    status: 'running',
+    endedAt: null,
+    acceptedAt: start,
+    phase,
+    counts: { ...zero, ...counts },
+    ...more,
+  }
 }
 
 const stepOf = (run: Run, active: Partial<typeof idle> = {}, waits: WaitingFor[] = []) =>
   liveView(run, { shown: [], counts: { ...idle, ...active }, lastMinute: none }, waits, now).current_step
-const none = { operations: 0, tokensIn: 0, tokensOut: 0 }
 
 describe('what a run does now', () => {
   it('is said in words for each phase', () => {
@@ -71,7 +78,12 @@ describe('what a run does now', () => {
       sinceMs: start,
       doing: { kind: 'tool' as const, what: 'edit_node', turn: 3, sinceMs: start },
     }
-    const view = liveView(runIn('execution'), { shown: [shown], counts: { ...idle, tool: 1 }, lastMinute: none }, [], now)
+    const view = liveView(
+      runIn('execution'),
+      { shown: [shown], counts: { ...idle, tool: 1 }, lastMinute: none },
+      [],
+      now,
+    )
     expect(view.active_operations).toEqual([
       {
         operation_id: 'o0123456789abcdef',
@@ -112,17 +124,6 @@ describe('when a run ends', () => {
     const busy = runIn('execution', { pending: 4, succeeded: 9 })
     expect(endOf(runIn('execution', { pending: 4 }), 0)).toBeNull()
     expect(endOf(busy, 9, [{ kind: 'answer', questions: 1 }])).toBeNull()
-    expect(endOf(Run.parse({ ...busy, generation: 2, reopenedAt: now - 1000 }), 0)).toBeNull()
+    expect(endOf({ ...busy, generation: 2, reopenedAt: now - 1000 }, 0)).toBeNull()
   })
 })
-
-const base = {
-  runId: 'r0123456789',
-  schema: 1,
-  projectId: 'default',
-  status: 'running',
-  phase: 'execution',
-  request: RunRequest.parse({ agents: ['lint'] }),
-  uploadKey: 'projects/default/uploads/r0123456789',
-  acceptedAt: start,
-}

@@ -6,6 +6,12 @@ import type { WaitingFor } from '#schemas/waiting-schema.ts'
 import type { RunView } from '#schemas/run-schema.ts'
 import { isoTime } from '../../http/schema-parts.ts'
 
+export const nothingMoves: LiveState = {
+  shown: [],
+  counts: { prepare: 0, slot: 0, model: 0, tool: 0, proof: 0, person: 0 },
+  lastMinute: { operations: 0, tokensIn: 0, tokensOut: 0 },
+}
+
 type LiveView = Pick<RunView, keyof typeof liveShape>
 
 /** Says what happens in a run at `now`, from what the ledger holds of its active operations alone. */
@@ -81,8 +87,16 @@ function movingStep(active: Counts): string | undefined {
   return `works on operations: ${[first, ...others].join(', ')}`
 }
 
-function composingStep({ operationsRead, operations, filesProved, files, gateRuns, gateMost }: NonNullable<Run['composing']>): string {
-  if (gateRuns !== undefined) return `tries its patch: ${gateRuns} of at most ${plural(gateMost ?? gateRuns, 'run')} of the gate`
+function composingStep({
+  operationsRead,
+  operations,
+  filesProved,
+  files,
+  gateRuns,
+  gateMost,
+}: NonNullable<Run['composing']>): string {
+  if (gateRuns !== undefined)
+    return `tries its patch: ${gateRuns} of at most ${plural(gateMost ?? gateRuns, 'run')} of the gate`
   if (files > 0) return `composes its patch: ${filesProved} of ${plural(files, 'file')} proved`
   return `composes its patch: ${operationsRead} of ${plural(operations, 'operation')} read`
 }
@@ -96,7 +110,9 @@ function waitText(wait: WaitingFor): string {
     case 'store':
       return wait.state === 'full' ? 'room in the object store' : 'the object store, which is away'
     case 'budget':
-      return wait.of === 'project' ? "tokens: today's budget of the project is used up" : 'tokens: its budget is used up'
+      return wait.of === 'project'
+        ? "tokens: today's budget of the project is used up"
+        : 'tokens: its budget is used up'
   }
 }
 

@@ -5,7 +5,6 @@ import type { UnreachableModel } from '#domain/model-health.ts'
 import { isEnded, type Run } from '#domain/run.ts'
 import type { Decisions } from '#store/ledger/decisions.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
-import type { LiveState } from '#store/ledger/live-state.ts'
 import type { Composition } from '#store/objects/composition.ts'
 import type { PlanSummary } from '#store/objects/plan-summary.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
@@ -13,12 +12,13 @@ import { untilAborted } from '#platform/clock.ts'
 import type { PartState } from '#platform/readiness.ts'
 import { wantedByDecisions } from '#stages/review/rejected-work.ts'
 import type { ApiEnv } from '../../http/api-env.ts'
-import { addEventRoute, type EventRouteDeps } from './event-routes.ts'
+import { addEventRoute, type EventRouteDeps } from '../events/event-routes.ts'
 import { addFindingRoute, type FindingRouteDeps } from './finding-routes.ts'
 import { addNodeRoutes, type NodeRouteDeps } from './node-routes.ts'
 import { operationView } from './operation-view.ts'
 import { addQuestionRoutes, type QuestionRouteDeps } from './question-routes.ts'
 import { runEndpoints } from './run-endpoints.ts'
+import { nothingMoves } from './live-view.ts'
 import { countAcceptedLeftOut } from '#stages/review/proved-conflicts.ts'
 import { findRun, type Lacking, planView, type RunDetails, runSummaryView, runView } from './run-view.ts'
 
@@ -96,12 +96,6 @@ function openDetails({ ledger, records }: Pick<RunRouteDeps, 'ledger' | 'records
 
 /** How many active operations the state of a run lists. */
 const mostActive = 100
-const nothingMoves: LiveState = {
-  shown: [],
-  counts: { prepare: 0, slot: 0, model: 0, tool: 0, proof: 0, person: 0 },
-  lastMinute: { operations: 0, tokensIn: 0, tokensOut: 0 },
-}
-
 export function runRoutes(deps: RunRouteDeps): OpenAPIHono<ApiEnv> {
   const { ledger } = deps
   /** Asked only for the sake of a run that may wait. */

@@ -14,19 +14,39 @@ curl -N -H "Authorization: Bearer $REMORA_TOKEN" -H 'Accept: text/event-stream' 
 
 - An event is of the default type (\`onmessage\` of an EventSource); \`id:\` is its number, \`data:\` one line, the JSON it
   has in a page.
-- The end is \`event: end\` with \`data: {"run_id","status"}\`, then the connection is closed. Close your EventSource on it.
-- It begins after \`Last-Event-ID\` if that header is sent, else after \`after\`.
+- It begins after \`Last-Event-ID\` if that header is sent, else after \`after\`. The first frame says what became of that:
+  \`event: connected\` with \`data: {"seq","missed"}\`: nothing was missed (\`missed\` is 0), or so many events follow and are
+  sent first; or \`event: resync\` with \`data: {"after","first","last"}\`: the log has no such position (it is of another
+  run, or Redis has lost the end of the log, which may also come later), nothing more is sent, begin again.
+- The end is \`event: end\` with \`data: {"run_id","status"}\`, then the connection is closed. Close your EventSource on it,
+  and on \`resync\`.
 - With \`category\` only events of that category are sent; the others still advance the id of the next heartbeat or event.
 - After 15 s of silence a comment \`: heartbeat\` is sent, with the number of the last event that was read as \`id:\`.
 - A stream stops without \`end\` when the service stops, the connection breaks, or the token is revoked or expires (within
   6 s; the next request is then 401). Connect again with the last id (\`retry: 2000\` asks an EventSource to wait 2 s):
-  nothing is missed or sent twice.
+  nothing is missed or sent twice. A reader that takes nothing for a minute is cut.
 - Before the first event the answer may be a problem: STORE_003 when events cannot be read, STORE_001 when Redis is
   unreachable. When a store becomes unreachable later, the stream stays open and waits for it.
 - \`limit\` and \`wait_ms\` are checked, but have no effect on a stream.
 
-A browser's EventSource cannot send a bearer token: use a client based on \`fetch\` there. Nothing is
-queued for a slow reader: it continues from its own position.`
+A browser's EventSource cannot send a bearer token: use a client based on \`fetch\` there, or a WebSocket.
+
+The same address answers a request for a WebSocket (\`Upgrade: websocket\`) with the same frames and the same
+positions, each frame a message of JSON:
+
+- \`{"type":"connected","seq","missed"}\` or \`{"type":"resync","after","first","last"}\`, then
+  \`{"type":"event","id","event"}\` and \`{"type":"end","run_id","status"}\`. After 15 s of silence
+  \`{"type":"ping","id"}\`, with the number of the last event that was read.
+- A client may send \`{"type":"ping"}\`, which \`{"type":"pong"}\` answers, and \`{"type":"pong"}\`, at most 4 KiB each.
+- The token is in \`Authorization\`, or among the protocols that are offered: \`new WebSocket(url, ['remora',
+  'remora.bearer.' + token in base64url])\`; the service takes \`remora\`. Without a token, or for an unknown run, the answer is a
+  problem, not a WebSocket.
+- It is closed with 1000 behind \`end\` and \`resync\`, 1001 when the service stops, 1009 after a longer frame, 1011 when events
+  cannot be read, 4400 after what is no frame, 4401 when the token is revoked or expires, 4404 when the run is deleted, 4408
+  after a minute in which nothing was taken or no ping of the protocol was answered.
+
+Nothing is
+queued for a slow reader: it continues from its own position. A page that begins past the last event is 400 RUN_002.`
 
 export const eventEndpoints = {
   events: endpoint('runs:read', ['RUN_001', 'RUN_005', 'STORE_002', 'STORE_003'], {

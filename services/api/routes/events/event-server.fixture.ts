@@ -15,7 +15,8 @@ import { problemHandler, refuseInput } from '../../http/problem.ts'
 import { serveApp } from '../../http/serve-app.ts'
 import { plannedOperation } from '../../played-run.fixture.ts'
 import { addEventRoute } from './event-routes.ts'
-import type { EventSource } from './event-stream.ts'
+import type { EventSource } from './follow-log.ts'
+import type { ReaderLimits } from './serve-reader.ts'
 
 /** What was asked of the ledger, and how to make it fail. */
 type CountedSource = EventSource & {
@@ -58,11 +59,18 @@ function countedSource(ledger: EventSource): CountedSource {
   return source
 }
 
-export type EventServer = { url: string; source: CountedSource; close(): Promise<void> }
+export type EventServer = {
+  url: string
+  source: CountedSource
+  /** What it has logged. */
+  lines: string[]
+  close(): Promise<void>
+}
 
 /** The events' route behind a real HTTP server, for the project `default`. */
-export async function serveEvents(ledger: EventSource, options: { heartbeatMs?: number } = {}): Promise<EventServer> {
-  const log = openLog({ service: 'api', level: 'silent' })
+export async function serveEvents(ledger: EventSource, readerLimits: Partial<ReaderLimits> = {}): Promise<EventServer> {
+  const lines: string[] = []
+  const log = openLog({ service: 'api', level: 'debug', write: (line) => void lines.push(line) })
   const closing = new AbortController()
   const source = countedSource(ledger)
   const app = new OpenAPIHono<ApiEnv>({ defaultHook: refuseInput })
@@ -74,13 +82,13 @@ export async function serveEvents(ledger: EventSource, options: { heartbeatMs?: 
     c.set('requestId', 'q1')
     await next()
   })
-  addEventRoute(app, { ledger: source, log, redactor: openRedactor(), closing: closing.signal, ...options })
+  addEventRoute(app, { ledger: source, log, redactor: openRedactor(), closing: closing.signal, readerLimits })
   const served = await serveApp(app, { host: '127.0.0.1', port: 0, graceMs: 10_000 })
   const close = async () => {
     closing.abort()
     await served.close()
   }
-  return { url: served.url, source, close }
+  return { url: served.url, source, lines, close }
 }
 
 type RunningLedger = {
@@ -107,7 +115,7 @@ export async function runningRun({ ledger, executing, claimReady }: RunningLedge
     runId,
     seq: async () => (await ledger.getRun(runId)).seq,
     async emit(events) {
-      await ledger.append(attempt, (n += 1), events)
+      await ledger.append(attempt, (n += 1), { events })
     },
     async end() {
       await ledger.settle(attempt, (n += 1), { outcome: anOutcome(), events: [] })

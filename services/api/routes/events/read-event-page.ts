@@ -1,0 +1,71 @@
+import type { Event } from '#domain/event.ts'
+import type { EventCategory } from '#domain/events/event-table.ts'
+import { isEnded, type Run, type RunStatus } from '#domain/run.ts'
+import { after as afterMs } from '#platform/clock.ts'
+import type { EventSource, LogFollower, LogState } from './follow-log.ts'
+
+export type EventQuery = { after: number; category: EventCategory | undefined; limit: number; waitMs: number }
+
+/** `nextAfter` is the last event that was read, whether it matched or not. */
+export type ReadEventPage = { events: Event[]; nextAfter: number; runStatus: RunStatus }
+
+type PageDeps = { source: Pick<EventSource, 'readEvents'>; logs: LogFollower; signal: AbortSignal }
+
+const scanSize = 500
+/** After so many pages the answer is sent, even if it is short or empty. */
+const maxScans = 8
+
+/**
+ * `run` must have been read just now. Without events it waits up to `waitMs`, or until the run has ended or `signal` is aborted.
+ * An ended run with an empty page has no more events.
+ */
+export async function readEventPage(run: Run, query: EventQuery, deps: PageDeps): Promise<ReadEventPage> {
+  const deadline = performance.now() + query.waitMs
+  for (let { after } = query, runStatus = run.status; ;) {
+    const page = await scan(run, { ...query, after }, deps.source)
+    const leftMs = deadline - performance.now()
+    if (page.events.length > 0 || isEnded(runStatus) || leftMs <= 0 || deps.signal.aborted)
+      return { ...page, runStatus }
+    const state = await waitForMore(run, page.nextAfter, leftMs, deps)
+    if (state.last <= page.nextAfter) return { ...page, runStatus: state.status }
+    after = page.nextAfter
+    runStatus = state.status
+  }
+}
+
+async function scan(
+  { runId }: Run,
+  { category, limit, after }: EventQuery,
+  source: PageDeps['source'],
+): Promise<Omit<ReadEventPage, 'runStatus'>> {
+  const events: Event[] = []
+  let nextAfter = after
+  for (let scans = 0; scans < maxScans; scans += 1) {
+    const size = category === undefined ? limit : scanSize
+    const page = await source.readEvents(runId, { after: nextAfter, limit: size })
+    for (const event of page) {
+      nextAfter = event.seq
+      if (category === undefined || event.category === category) events.push(event)
+      if (events.length === limit) return { events, nextAfter }
+    }
+    if (page.length < size) break
+  }
+  return { events, nextAfter }
+}
+
+/** Resolves when the log has more than number `after`, its run has ended, nothing more can be read, or the time is over. */
+async function waitForMore(run: Run, after: number, waitMs: number, { logs, signal }: PageDeps): Promise<LogState> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const followed = logs.follow(run, () => {
+    const { last, isOver, fault } = followed.state()
+    if (last > after || isOver || fault !== undefined) resolve()
+  })
+  const cancelWait = afterMs(waitMs, resolve)
+  const giveUp = () => resolve()
+  signal.addEventListener('abort', giveUp, { once: true })
+  await promise
+  cancelWait()
+  signal.removeEventListener('abort', giveUp)
+  followed.leave()
+  return followed.state()
+}
