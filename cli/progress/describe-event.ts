@@ -8,6 +8,12 @@ const Words = z.string().catch('')
 const Count = z.number().catch(0)
 const UsedUp = z.object({ of: Words, limit: Count, used: Count })
 
+/** Returns a line for a list of events: its time, its name and, as far as it says so, what happened to what. */
+export function eventLine(event: EventView): string {
+  const words = describeEvent(event) ?? oneLine(`${workOf(event)} ${event.tool_name ?? ''}`)
+  return `${event.ts.slice(11, 19)}  ${event.event.padEnd(21)}  ${words}`.trimEnd()
+}
+
 /** Returns one line for a person, or undefined for events that are not shown. */
 export function describeEvent(event: EventView): string | undefined {
   const { data } = event
@@ -35,6 +41,8 @@ export function describeEvent(event: EventView): string | undefined {
       return `${Words.parse(data['request_id'])} answered: ${oneLine(Words.parse(data['answer']))}`
     case 'decision.made':
       return decisionText(event)
+    case 'finding.reported':
+      return findingText(event)
     case 'models.away':
       return `no server of ${modelText(Words.parse(data['model']))} works`
     case 'models.back':
@@ -84,6 +92,13 @@ function decisionText(event: EventView): string {
   const by = name === '' ? '' : ` by ${name}`
   const retry = event.data['retry'] === true ? ', to be tried again after the run' : ''
   return `${workOf(event)}: ${verdict === 'pending' ? 'pending again' : verdict}${by}${retry}${texts.map((text) => text && `: ${text}`).join('')}`
+}
+
+/** `review src/money.py:12: rounds twice` */
+function findingText({ agent, data }: EventView): string {
+  const line = Count.parse(data['line'])
+  const place = `${Words.parse(data['path'])}${line > 0 ? `:${line}` : ''}`
+  return oneLine(`${agent ?? ''} ${place}: ${Words.parse(data['claim'])}`)
 }
 
 const WaitedFor = z

@@ -12,8 +12,9 @@ import {
   type ShownPhase,
 } from './progress-state.ts'
 import { describeEvent, workOf } from './describe-event.ts'
+import { nextPace } from './live-lines.ts'
 
-const maxRecent = 5
+const mostLines = { recent: 5, findings: 3 }
 
 const Count = z.number().catch(0)
 const Skipped = z.array(SkippedFile).catch([])
@@ -24,9 +25,11 @@ const Text = z.string().optional().catch(undefined)
 /** Returns the state after one more event. Events must be folded in the order of their numbers, each once. */
 export function foldProgress(state: ProgressState, event: EventView): ProgressState {
   const line = describeEvent(event)
+  const list = event.event === 'finding.reported' ? 'findings' : 'recent'
   const seen: ProgressState = {
     ...state,
-    recent: line === undefined ? state.recent : [...state.recent, line].slice(-maxRecent),
+    ...(line !== undefined && { [list]: [...state[list], line].slice(-mostLines[list]) }),
+    pace: nextPace(state.pace, event, Count.parse(event.data['tokens'])),
     startedAtMs: state.startedAtMs ?? Date.parse(event.ts),
     lastAtMs: Date.parse(event.ts),
     held: undefined,
