@@ -29,7 +29,7 @@ export const commandList: readonly ListedCommand[] = [
   {
     form: 'watch [options] <run>',
     about: 'follow a run of a running service to its end; the exit codes are those of run',
-    load: async () => (await import('./commands/submit-command.ts')).addWatchCommand,
+    load: async () => (await import('./commands/watch-command.ts')).addWatchCommand,
   },
   {
     form: 'runs [options]',

@@ -83,7 +83,7 @@ export async function startRemora(tree: string, { folder, work, options, env }: 
   await cp(tree, source, { recursive: true, verbatimSymlinks: true })
   const [patch, events] = [join(folder, 'proposed.patch'), join(folder, 'events.jsonl')]
   const { PATH = '', HOME = '' } = process.env
-  const outputs = ['--model', 'rehearsal', '--json', '--events', events, '--out', patch]
+  const outputs = ['--model', 'rehearsal', '--json', '--events-to', events, '--out', patch]
   const end = await runCommand({
     argv: [process.execPath, program, 'run', source, ...options, ...outputs],
     cwd: folder,

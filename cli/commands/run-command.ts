@@ -7,6 +7,7 @@ import {
   addSubmissionOptions,
   commaList,
   errorPolicyOption,
+  eventsFileOption,
   modelChoice,
   refuseWithService,
   submissionOf,
@@ -20,7 +21,7 @@ type RunOptions = SubmissionOptions & {
   resume?: string
   out?: string
   apply?: true
-  events?: string
+  eventsTo?: string
   workers?: number
   model?: string
   json?: true
@@ -34,14 +35,14 @@ export function addRunCommand(run: Command, context: CliContext): void {
     .option('--resume <run>', 'continue an earlier run until it has its patch, instead of submitting the folder')
     .option('-o, --out <file>', 'where the patch goes (default: remora-<run id>.patch)')
     .option('--apply', 'apply the patch to the folder')
-    .option('--events <file>', 'write every event to a file, one JSON line each')
+    .option(...eventsFileOption)
     .addOption(workersOption('worker processes of the embedded stack, even for a few files'))
     .option('--model <url>', 'model server, or "rehearsal" (default: REMORA_MODEL_URLS, else rehearsal)', modelChoice)
     .option('--json', 'print events as JSON Lines, and the result as the last line')
     .action(async (path: string, options: RunOptions, called: Command) => {
       refuseWithService(called, context)
-      const { json = false, apply = false, out, events, workers, model, resume, ...ofNewRun } = options
-      const order = { path, json, apply, workers, model, out, events }
+      const { json = false, apply = false, out, eventsTo, workers, model, resume, ...ofNewRun } = options
+      const order = { path, json, apply, workers, model, out, eventsTo }
       if (resume !== undefined) {
         refuseWithResume(ofNewRun, called)
         return runOnce({ ...order, source: { kind: 'resume', runId: resume }, known: [] }, context)
@@ -67,7 +68,7 @@ type RetryOptions = {
   rejected?: true
   errorPolicy?: ErrorPolicyName
   out?: string
-  events?: string
+  eventsTo?: string
   workers?: number
   model?: string
   json?: true
@@ -86,7 +87,7 @@ export function addRetryCommand(retry: Command, context: CliContext): void {
     .option('--rejected', 'only what was rejected with a reason, which the agents are told')
     .addOption(errorPolicyOption())
     .option('-o, --out <file>', 'where the patch goes (default: remora-<run id>.patch)')
-    .option('--events <file>', 'write every event to a file, one JSON line each')
+    .option(...eventsFileOption)
     .addOption(workersOption('worker processes of the embedded stack, even for a few files'))
     .option('--model <url>', 'model server, or "rehearsal" (default: REMORA_MODEL_URLS, else rehearsal)', modelChoice)
     .option('--json', 'print events as JSON Lines, and the result as the last line')

@@ -1,4 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { z } from 'zod'
+import { type EventCategory, eventCategories } from '#domain/events/event-table.ts'
 import { faultOfServerUrl } from '#platform/server-urls.ts'
 import { AcceptPolicy, BudgetTokens, ErrorPolicyName, type SkipKind, skipKinds, skipKindText } from '#domain/run.ts'
 import { ShellCommand } from '#domain/setup.ts'
@@ -16,6 +18,14 @@ export function commaList(text: string, before: string[] = []): string[] {
     .filter((name) => name !== '')
   return [...before, ...names]
 }
+
+export function categoryList(text: string, before: EventCategory[] = []): EventCategory[] {
+  const given = z.array(z.enum(eventCategories)).min(1).safeParse(commaList(text))
+  if (given.success) return [...before, ...given.data]
+  throw new InvalidArgumentError(`It must be categories of events, separated by commas: ${eventCategories.join(', ')}.`)
+}
+
+export const eventsFileOption = ['--events-to <file>', 'write every event to a file, one JSON line each'] as const
 
 function positiveInteger(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be a whole number above 0.')

@@ -6,13 +6,6 @@ import { type Source, withRepository } from '../discover/repository-around.ts'
 import { prepareSource, submitRepository, submitSource } from '../run/submit-source.ts'
 import { namedAgents } from '../run/known-agents.ts'
 import { addIncludeOptions, addSubmissionOptions, submissionOf, type SubmissionOptions } from './shared-options.ts'
-import { resolve } from 'node:path'
-import { AppError } from '#domain/error.ts'
-import { RunId } from '#domain/ids.ts'
-import { reportRun } from '../run/report-run.ts'
-import { followRun } from '../run/follow-run.ts'
-import { openLineFile } from '../run/output-file.ts'
-import { showProgress } from '../run/show-progress.ts'
 
 type Named = Partial<Record<'repository' | 'ref', string | undefined>>
 type SubmitOptions = SubmissionOptions & Named & { json?: true }
@@ -51,42 +44,4 @@ function refuseMixed(command: Command, { repository, ref }: Named): void {
   for (const option of ['since', 'folderOnly'])
     if (command.getOptionValueSource(option) === 'cli')
       fail(`--${option === 'since' ? 'since' : 'folder-only'} is for a folder, not for --repository`)
-}
-
-export function addWatchCommand(command: Command, context: CliContext): void {
-  command
-    .argument('<run>', 'run id')
-    .option('--events <file>', 'write every event to a file, one JSON line each')
-    .option('--json', 'print events as JSON Lines, and the result as the last line')
-    .action(async (runId: string, { json = false, events }: { events?: string; json?: boolean }) => {
-      if (!RunId.safeParse(runId).success) throw new AppError('RUN_001', `There is no run "${runId}".`)
-      await watchRun({ runId, json, events }, context)
-    })
-}
-
-/**
- * Follows a run of a running service from its first event to its end, and reports it. It starts nothing, and the run
- * continues when it is no longer watched. RUN_001 for an unknown run, before anything is written.
- */
-async function watchRun(
-  { runId, json, events: path }: { runId: string; json: boolean; events: string | undefined },
-  context: CliContext,
-): Promise<void> {
-  const client = await runningService(context)
-  await client.getRun(runId)
-  const events = path === undefined ? undefined : await openLineFile(resolve(context.cwd, path))
-  const progress = showProgress(runId, { json, onLine: events?.add }, context)
-  try {
-    await followRun(runId, progress, { client, signal: context.signal })
-  } catch (error) {
-    progress.close()
-    if (context.signal.aborted) context.io.err(`\nRun ${runId} continues; only watching it has stopped.\n`)
-    throw error
-  } finally {
-    await events?.close()
-  }
-  progress.close()
-  const run = await client.getRun(runId)
-  const patch = { printedBy: `remora diff ${runId}` }
-  await reportRun({ state: progress.state(), run, patch }, { client, json, context })
 }

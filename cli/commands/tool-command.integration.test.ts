@@ -32,7 +32,7 @@ describe('remora tool run', () => {
     const file = await script(
       `@external\nasync def ask_user(question: str) -> str: ...\nprint("ab")\nx = await ask_user("Why?")\nx[9]\n`,
     )
-    const { code } = await toolRun(file, '--answer', 'so', '--events', join(dir, 'events.jsonl'))
+    const { code } = await toolRun(file, '--answer', 'so', '--events-to', join(dir, 'events.jsonl'))
     const lines = (await readFile(join(dir, 'events.jsonl'), 'utf8')).trimEnd().split('\n')
     const start = { type: 'run_start', path: file, inputs: 0, externals: 1 }
     const figures = { path: file, wall_ms: expect.any(Number), processes: 1 }

@@ -34,7 +34,7 @@ type RunOptions = {
   apply?: true
   answer?: string[]
   artifacts?: string
-  events?: string
+  eventsTo?: string
   json?: true
 }
 
@@ -64,7 +64,7 @@ export function addToolCommand(tool: Command, context: ToolContext): void {
     .option('--answer <text>', 'the answer to ask_user (repeat it for more); without it, you are asked', inOrder)
     .option('--apply', 'write what the script changed to the workspace, unless that has changed meanwhile')
     .option('--artifacts <folder>', "write run.log and the compiler's output for the script to this folder")
-    .option('--events <file>', 'write the events of the run, with times and counts, to a file, one JSON line each')
+    .option('--events-to <file>', 'write the events of the run, with times and counts, to a file, one JSON line each')
     .option('--json', 'print one JSON document')
     .action((file: string, options: RunOptions) => refusingInputs(options, context, () => run(file, options, context)))
 }
@@ -101,7 +101,7 @@ async function runGiven(file: string, options: RunOptions, context: ToolContext)
   const { io, signal, config, cwd } = context
   const reading = readGiven(inputs, () => text(process.stdin))
   const given = { texts: input ?? new Map<string, string>(), values: await untilAborted(reading, signal) }
-  const events = options.events === undefined ? undefined : await openLineFile(resolve(cwd, options.events))
+  const events = options.eventsTo === undefined ? undefined : await openLineFile(resolve(cwd, options.eventsTo))
   const deps: ToolRunDeps = {
     packs: config.queries,
     sandbox: { ...config.sandbox, searchPath: await withOwnRuff(config, signal) },

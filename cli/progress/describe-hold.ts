@@ -1,6 +1,7 @@
 import { isEnded } from '#domain/run.ts'
 import type { RunView } from '#schemas/run-schema.ts'
 import { formatSeconds, plural } from '../wording.ts'
+import { doingText } from './live-lines.ts'
 import type { ProgressState } from './progress-state.ts'
 import { composedText } from './render-progress.ts'
 
@@ -24,15 +25,14 @@ function whatHolds(
   const { running, dispatched, ready } = counts
   if (composing) return composedText(composing)
   if (settingUp !== undefined) return `its setup runs: ${settingUp}`
-  if (running > 0) return runningText(running, Object.values(doing))
+  if (running > 0) return runningText(running, doing)
   if (dispatched > 0) return `${plural(dispatched, 'operation')} in the queue, which no worker has taken`
   if (ready > 0) return `${plural(ready, 'operation')} ready, which discovery has not given to the workers`
   return phase === 'review' ? 'no worker has begun to compose its patch' : `discovery is at its ${phase}`
 }
 
 /** `2 operations wait for the model, 1 for run_tests` */
-function runningText(running: number, doing: readonly string[]): string {
-  const groups = [...Map.groupBy(doing, (what) => what)].toSorted(([, left], [, right]) => right.length - left.length)
-  const known = groups.map(([what, all]) => `${all.length} for ${what}`).join(', ')
+function runningText(running: number, doing: ProgressState['doing']): string {
+  const known = doingText(doing)
   return `${plural(running, 'operation')} at work${known === '' ? '' : `, waiting: ${known}`}`
 }

@@ -12,8 +12,9 @@ import {
   type ProgressState,
   type ShownPhase,
 } from './progress-state.ts'
+import { nextPace } from './live-lines.ts'
 
-const maxRecent = 5
+const mostLines = { recent: 5, findings: 3 }
 
 const Count = z.number().catch(0)
 const Skipped = z.array(SkippedFile).catch([])
@@ -23,10 +24,13 @@ const Text = z.string().optional().catch(undefined)
 
 /** Returns the state after one more event. Events must be folded in the order of their numbers, each once. */
 export function foldProgress(state: ProgressState, event: EventView): ProgressState {
-  const line = isTold(event) ? summarizeEvent(event) : undefined
+  const isFinding = event.event === 'finding.reported'
+  const line = isFinding || isTold(event) ? summarizeEvent(event) : undefined
+  const list = isFinding ? 'findings' : 'recent'
   const seen: ProgressState = {
     ...state,
-    recent: line === undefined ? state.recent : [...state.recent, line].slice(-maxRecent),
+    ...(line !== undefined && { [list]: [...state[list], line].slice(-mostLines[list]) }),
+    pace: nextPace(state.pace, event, Count.parse(event.data['tokens'])),
     startedAtMs: state.startedAtMs ?? Date.parse(event.ts),
     lastAtMs: Date.parse(event.ts),
     held: undefined,

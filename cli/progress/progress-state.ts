@@ -52,6 +52,12 @@ export type ProgressState = {
   doing: Readonly<Record<string, string>>
   held?: string | undefined
   recent: readonly string[]
+  /** Says what agents found last. */
+  findings: readonly string[]
+  /** Counts what ended in each ten seconds of the last minute, the latest last. */
+  pace: readonly { atMs: number; operations: number; tokens: number }[]
+  /** Counts operations that no worker has taken yet. */
+  inQueue: number
   /** Names of the models that answered, as their servers report them. */
   models: readonly string[]
   changeSets: number
@@ -77,6 +83,9 @@ export function emptyProgress(runId: string): ProgressState {
     waitingFor: [],
     doing: {},
     recent: [],
+    findings: [],
+    pace: [],
+    inQueue: 0,
     models: [],
     changeSets: 0,
     patchFiles: 0,

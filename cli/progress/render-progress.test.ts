@@ -18,6 +18,7 @@ planning    ██████████████████████�
 execution   █████████████████░░░░░░ 3/4
 review      ░░░░░░░░░░░░░░░░░░░░░░░
 operations  3 done · 1 running · 1 failed
+pace        2 operations, 1,200 tokens in the las…
   40 nodes discovered
   4 operations planned
   lint tried again: lost

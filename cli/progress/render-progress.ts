@@ -2,6 +2,7 @@ import { unreachable } from '#domain/error.ts'
 import type { ComposingView } from '#schemas/run-schema.ts'
 import { formatSeconds, plural } from '../wording.ts'
 import { clip, type Paint } from '../terminal-text.ts'
+import { liveLines } from './live-lines.ts'
 import { waitingLines } from './describe-waiting.ts'
 import { questionLines } from './describe-question.ts'
 import {
@@ -15,7 +16,8 @@ import {
   shownPhases,
 } from './progress-state.ts'
 
-export type ScreenView = { width: number; elapsedMs: number; paint: Paint }
+/** `quietMs`: for how long no event has come. */
+export type ScreenView = { width: number; elapsedMs: number; quietMs?: number; paint: Paint }
 
 const labelWidth = 11
 const countWidth = 14
@@ -39,6 +41,7 @@ export function renderScreen(state: ProgressState, view: ScreenView): string[] {
     ...[...waitingLines(state), ...questionLines(state), ...(state.held ? [state.held] : [])].map((line) =>
       view.paint('yellow', clip(line, width)),
     ),
+    ...liveLines(state, (state.lastAtMs ?? 0) + (view.quietMs ?? 0)).map((line) => clip(line, width)),
     ...state.recent.map((line) => view.paint('dim', clip(`  ${line}`, width))),
   ]
 }

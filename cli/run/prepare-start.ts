@@ -24,7 +24,7 @@ export type RunOrder = {
   /** Undefined: `remora-<run id>.patch` in the current folder. */
   out?: string | undefined
   apply: boolean
-  events?: string | undefined
+  eventsTo?: string | undefined
   /** Undefined: as many as the run needs on this machine. */
   workers?: number | undefined
   /** Lets the embedded services run a setup, whatever the settings say. */

@@ -25,7 +25,7 @@ import { describeUnfinished, sameModelFlag, unfinishedRuns, whatBecameOf } from 
 export async function runOnce(ordered: RunOrder, context: CliContext): Promise<void> {
   const order = await inRepository(ordered, context)
   const { start, isSmall } = await prepareStart(order, context)
-  const events = order.events === undefined ? undefined : await openLineFile(resolve(context.cwd, order.events))
+  const events = order.eventsTo === undefined ? undefined : await openLineFile(resolve(context.cwd, order.eventsTo))
   try {
     const { source } = order
     const isNew = source.kind === 'folder'

@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { repeatEvery } from '#platform/clock.ts'
+import type { EventCategory } from '#domain/events/event-table.ts'
 import type { EventView } from '#schemas/event-schema.ts'
 import type { RunView } from '#schemas/run-schema.ts'
 import type { CliContext } from '../cli-context.ts'
+import { eventLine } from '../progress/live-lines.ts'
 import { foldProgress } from '../progress/fold-progress.ts'
 import { openLiveScreen } from '../progress/live-screen.ts'
 import { holdLine } from '../progress/describe-hold.ts'
@@ -21,32 +23,45 @@ export type ShownProgress = Follower & {
 export type ProgressChoice = {
   json: boolean
   onLine?: ((line: string) => void) | undefined
+  /** Prints a line for each event of these categories instead of the progress, or of all events with `json`. */
+  categories?: readonly EventCategory[] | undefined
   /** Is true while the command still ends the run when its model servers never answer. */
   checksServers?: (() => boolean) | undefined
 }
 
-/** Shows a run in progress: JSON lines on stdout, else a live screen on a terminal, else plain lines on stderr. */
+/**
+ * Shows a run in progress: JSON lines on stdout, or lines of text for some categories of events, else a live screen on a terminal, else
+ * plain lines on stderr.
+ */
 export function showProgress(runId: string, choice: ProgressChoice, context: CliContext): ShownProgress {
   let state = { ...emptyProgress(runId), checksServers: choice.checksServers?.() ?? false }
   let movedAt = performance.now()
-  let display = choice.json ? undefined : openDisplay(context, () => state)
+  const { categories } = choice
+  const isShown = choice.json || categories !== undefined
+  const showEvent = (event: EventView, line: string) => {
+    if (categories?.includes(event.category) === false) return
+    context.io.out(choice.json ? `${line}\n` : `${visible(eventLine(event))}\n`)
+  }
+  const quietMs = () => performance.now() - movedAt
+  let display = isShown ? undefined : openDisplay(context, () => state, quietMs)
   const onRun = (run: RunView) => {
     const { waiting_for: waitingFor, project_id: projectId } = run
     const composing = run.composing ?? undefined
     if (!isDeepStrictEqual(composing, state.composing)) movedAt = performance.now()
-    const held = holdLine({ ...state, composing }, run, performance.now() - movedAt)
+    const inQueue = run.counts.ready + run.counts.dispatched
+    const held = holdLine({ ...state, composing }, run, quietMs())
     const checksServers = choice.checksServers?.() ?? false
-    state = { ...state, composing, waitingFor, projectId, held, checksServers }
+    state = { ...state, composing, waitingFor, projectId, inQueue, held, checksServers }
     display?.look()
   }
   return {
-    ...(choice.json ? {} : { onRun }),
+    ...(isShown ? {} : { onRun }),
     onEvent(event: EventView) {
       state = foldProgress(state, event)
       movedAt = performance.now()
       const line = JSON.stringify(event)
       choice.onLine?.(line)
-      if (choice.json) context.io.out(`${line}\n`)
+      if (isShown) showEvent(event, line)
       else display?.update()
     },
     state: () => state,
@@ -59,7 +74,7 @@ export function showProgress(runId: string, choice: ProgressChoice, context: Cli
 
 type Display = { update(): void; look(): void; close(): void }
 
-function openDisplay(context: CliContext, state: () => ProgressState): Display {
+function openDisplay(context: CliContext, state: () => ProgressState, quietMs: () => number): Display {
   const { terminal, io, colored } = context
   if (terminal === undefined || context.verbose()) {
     const lineFor = openPlainLines()
@@ -87,7 +102,12 @@ function openDisplay(context: CliContext, state: () => ProgressState): Display {
   const screen = openLiveScreen(terminal)
   const startedAt = performance.now()
   const paint = openPaint(colored)
-  const view = () => ({ width: terminal.columns ?? 80, elapsedMs: performance.now() - startedAt, paint })
+  const view = () => ({
+    width: terminal.columns ?? 80,
+    elapsedMs: performance.now() - startedAt,
+    quietMs: quietMs(),
+    paint,
+  })
   const update = () => screen.draw(() => renderScreen(state(), view()))
   return { update, look: update, close: screen.close }
 }

@@ -86,7 +86,7 @@ function endingLine(ending: ToolRun['ending']): string {
   return `raised ${ending.type} ${JSON.stringify(ending.message)}${ending.line === undefined ? '' : ` line ${ending.line}`}`
 }
 
-/** One line of `--events`; figures that the process could not report are null. */
+/** One line of `--events-to`; figures that the process could not report are null. */
 export function scriptEventView(event: ScriptEvent) {
   if (event.type === 'run_start') return event
   const { wallMs: wall_ms, ownMs: own_ms = null, externalCalls: external_calls, printedChars = null, ...rest } = event

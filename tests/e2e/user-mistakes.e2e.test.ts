@@ -135,7 +135,7 @@ const failures: Mistake[] = [
     says: /CONFIG_001 REMORA_AGENTS_DIR: there is no folder \S*nowhere: make it, or mend the setting agents\.dir/,
   },
   { args: ['run', ...lint, '--out', 'empty'], says: /CONFIG_003 .*empty is a folder, not a file/ },
-  { args: ['run', ...lint, '--events', 'no/such/x.jsonl'], says: /CONFIG_003 .*x\.jsonl cannot be written/ },
+  { args: ['run', ...lint, '--events-to', 'no/such/x.jsonl'], says: /CONFIG_003 .*x\.jsonl cannot be written/ },
   { args: ['run', 'notes.txt', ...lint, '--apply'], says: /CONFIG_003 --apply needs a folder/ },
   { args: ['apply', 'r1', '--to', 'notes.txt'], says: /CONFIG_003 --to needs a folder, but notes\.txt is not one/ },
   { args: ['apply', 'nonsense'], says: /RUN_001 There is no run "nonsense": "remora runs" lists the runs/ },

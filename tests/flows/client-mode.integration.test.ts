@@ -21,7 +21,7 @@ describe('the commands against a running service', () => {
   let runId = ''
 
   it('run goes from the folder to its patch, and starts nothing', async () => {
-    const files = ['--out', 'x.patch', '--events', 'x.jsonl']
+    const files = ['--out', 'x.patch', '--events-to', 'x.jsonl']
     const run = await client(['run', '.', '--agents', 'lint,docstring', '--json', ...files])
     expect(run.code, run.err).toBe(0)
     const { result } = Result.parse(lastDocument(run.out))
@@ -37,7 +37,7 @@ describe('the commands against a running service', () => {
     expect(submitted.code, submitted.err).toBe(0)
     const watched = await client(['watch', Accepted.parse(JSON.parse(submitted.out)).run_id])
     expect(watched.code, watched.err).toBe(0)
-    expect(watched.out).toMatch(/^run \S+ completed/m)
+    expect(Result.parse(lastDocument(watched.out)).result.status).toBe('completed')
   })
 
   it('runs, show, diff, cancel, retry and run --resume know it', async () => {

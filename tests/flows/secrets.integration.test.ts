@@ -183,7 +183,6 @@ describe('a run over a repository that holds secrets', () => {
       ['show', runId],
       ['show', runId, '--operations', '--nodes', '--json'],
       ['watch', runId],
-      ['watch', runId, '--json'],
       ['answer', runId, '--json'],
       ['transcript', runId, id],
       ['transcript', runId, id, '--json'],

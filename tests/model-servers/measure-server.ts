@@ -140,7 +140,7 @@ export async function measureRun(order: ModelOrder, { source: original, agents, 
   const events = join(dir, 'events.jsonl')
   const patch = join(dir, 'proposed.patch')
   for (const file of [events, patch]) await rm(file, { force: true })
-  const files = ['--events', events, '--out', patch]
+  const files = ['--events-to', events, '--out', patch]
   const args = ['run', '.', '--agents', agents, '--limit', String(limit), '--workers', '1', '--json', ...files]
   const timeout = { REMORA_MODEL_TIMEOUT_MS: String(requestLimitS * 1000) }
   const env = { REMORA_MODEL_URLS: url, REMORA_WORKER_SLOTS: String(slots), ...timeout, ...own }

@@ -3,12 +3,10 @@ import { OperationId } from '#domain/id-schemas.ts'
 import { Time } from './wire-parts.ts'
 
 /** Says what a running operation does: it makes ready, waits for a slot of the model servers or for their answer, runs a tool, is proved, or waits for a person. */
-export const DoingKind = z
-  .enum(['prepare', 'slot', 'model', 'tool', 'proof', 'person'])
-  .meta({
-    id: 'DoingKind',
-    description: 'what an operation does: `slot` waits for a free slot of the model servers, `model` for an answer',
-  })
+export const DoingKind = z.enum(['prepare', 'slot', 'model', 'tool', 'proof', 'person']).meta({
+  id: 'DoingKind',
+  description: 'what an operation does: `slot` waits for a free slot of the model servers, `model` for an answer',
+})
 export type DoingKind = z.infer<typeof DoingKind>
 
 export const ActiveOperation = z

@@ -63,7 +63,7 @@ describe('what a run does now', () => {
       { kind: 'answer', questions: 2 },
     ]
     const run = runIn('execution', { ready: 3, waiting: 2 })
-    expect(stepOf(run, {}, waits)).toBe('waits for the model, which is away and 2 answers')
+    expect(stepOf(run, {}, waits)).toBe('waits for the model and 2 answers')
     expect(stepOf(run, { tool: 1 }, waits)).toBe('works on operations: 1 runs a tool')
   })
 

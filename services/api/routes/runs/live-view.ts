@@ -1,4 +1,5 @@
 import { begunAt, isEnded, type Run } from '#domain/run.ts'
+import { plural, waitingText } from '#domain/timeline/words.ts'
 import type { LiveOperation, LiveState } from '#store/ledger/live-state.ts'
 import { snakeKeys } from '#domain/wire-keys.ts'
 import type { ActiveOperation, DoingKind, EstimatedEnd, liveShape } from '#schemas/live-schema.ts'
@@ -64,8 +65,8 @@ export function currentStep(run: Run, active: Counts, waitingFor: readonly Waiti
     case 'execution': {
       const moving = movingStep(active)
       if (moving !== undefined) return moving
-      const waits = waitingFor.map(waitText)
-      if (waits.length > 0) return `waits for ${waits.join(' and ')}`
+      const waits = waitingText(waitingFor)
+      if (waits !== '') return waits
       const open = counts.ready + counts.dispatched
       return open > 0 ? `waits until a worker takes one of ${plural(open, 'operation')}` : 'goes on to its patch'
     }
@@ -99,25 +100,6 @@ function composingStep({
     return `tries its patch: ${gateRuns} of at most ${plural(gateMost ?? gateRuns, 'run')} of the gate`
   if (files > 0) return `composes its patch: ${filesProved} of ${plural(files, 'file')} proved`
   return `composes its patch: ${operationsRead} of ${plural(operations, 'operation')} read`
-}
-
-function waitText(wait: WaitingFor): string {
-  switch (wait.kind) {
-    case 'models':
-      return wait.model === 'default' ? 'the model, which is away' : `the model "${wait.model}", which is away`
-    case 'answer':
-      return plural(wait.questions, 'answer')
-    case 'store':
-      return wait.state === 'full' ? 'room in the object store' : 'the object store, which is away'
-    case 'budget':
-      return wait.of === 'project'
-        ? "tokens: today's budget of the project is used up"
-        : 'tokens: its budget is used up'
-  }
-}
-
-function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
 /** With fewer of the last minute, the mean since the run began says more. */
