@@ -1,8 +1,8 @@
 import type { z } from 'zod'
+import type { StreamOptions } from '#client/read-stream.ts'
 import type { PatchKind } from '#domain/run.ts'
 import { ChangePage } from '#schemas/change-schema.ts'
 import { type DecisionsBody, DecisionsView, type WantedVerdict } from '#schemas/decision-schema.ts'
-import { EventPage } from '#schemas/event-schema.ts'
 import { FindingPage } from '#schemas/finding-schema.ts'
 import { DeliveryPage, InstallationPage, InstallationView, PublicationAsked } from '#schemas/github-schema.ts'
 import { Cancelled, Retried, type RetryBody } from '#schemas/intake-schema.ts'
@@ -63,9 +63,7 @@ function runCalls(connection: ApiConnection) {
     /** Asks the service to delete a run that has ended. RUN_001 when nothing of it is left, RUN_006 while it goes on. */
     deleteRun: (runId: string) => connection.delete(runPath(runId)),
     retry: (runId: string, choice: RetryBody) => post(`${runPath(runId)}/retry`, choice, Retried),
-    /** Waits on the server up to `waitMs` (at most 10,000) for the first event after `after`. */
-    readEvents: (runId: string, { after, limit, waitMs }: { after: number; limit: number; waitMs: number }) =>
-      get(`${runPath(runId)}/events`, EventPage, { after, limit, wait_ms: waitMs }),
+    stream: (runId: string, options: StreamOptions) => connection.stream(`${runPath(runId)}/events`, options),
     readPlan: (runId: string) => get(`${runPath(runId)}/plan`, PlanView),
     listRuns: (page: { before?: string | undefined; limit: number }) => get('/v1/runs', RunPage, page),
     /** Sorted by path. RUN_004 for a run whose nodes were not stored. */

@@ -7,9 +7,11 @@ import {
   type Query,
   RemoraProblem,
 } from '#client/connection.ts'
+import { type Frame, readStream, type StreamOptions } from '#client/read-stream.ts'
 import { type Archive, submissionForm } from '#client/submission.ts'
 import { AppError, type ErrorCode, isErrorCode } from '#domain/error.ts'
 import { withoutLogin, withoutLogins } from '#platform/hide-secrets.ts'
+import { Frame as FrameShape } from '#schemas/frame-schema.ts'
 import { answerFits } from '#schemas/wire-parts.ts'
 
 export class ApiProblem extends AppError {
@@ -74,12 +76,25 @@ export function openApiConnection({ answer, isIdle, ...address }: ApiAddress) {
       if (response.headers.get('content-type')?.split(';')[0] === type) return whole
       throw strangeAnswer(address.url, 'its answer is of another type')
     },
+    /** Yields what the client's `readStream` does, checked. */
+    stream: (path: string, options: StreamOptions) => checkedFrames(readStream(connection, path, options), address.url),
     /** The body while it arrives, and what the header `remora-composition` says; undefined for 204. */
     async getStream(path: string): Promise<StreamedBody | undefined> {
       const { status, body, headers } = await asked(({ send }) => send(path))
       if (status === 204 || body === null) return undefined
       return { body, composition: headers.get('remora-composition') ?? undefined }
     },
+  }
+}
+
+async function* checkedFrames(frames: AsyncIterable<Frame>, url: string): AsyncGenerator<Frame, void, undefined> {
+  try {
+    for await (const frame of frames) {
+      if (!answerFits(FrameShape, frame)) throw strangeAnswer(url, 'a frame of its stream has another form')
+      yield frame
+    }
+  } catch (error) {
+    throw cliError(error, url)
   }
 }
 

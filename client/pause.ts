@@ -1,14 +1,16 @@
 /** Waits `ms` milliseconds, or throws the reason of `signal` once it is aborted. */
-export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const abort = () => reject(signal?.reason)
-  const timer = setTimeout(resolve, ms)
-  if (signal?.aborted === true) abort()
-  else signal?.addEventListener('abort', abort, { once: true })
-  return promise.finally(() => {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', abort)
+export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  signal?.throwIfAborted()
+  await new Promise<void>((resolve) => {
+    const end = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, ms)
+    signal?.addEventListener('abort', end)
   })
+  signal?.throwIfAborted()
 }
 
 /** Calls `late` when it has not been told for `ms` that something was heard. */

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { cpSync, globSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -108,6 +109,7 @@ const filesOfPackages = [...(await writeBundle()), ...packageFiles.map(packageFi
   file.includes('/node_modules/'),
 )
 copyFilesReadByPath()
+execFileSync(process.execPath, [join(root, 'scripts/build-client.ts'), dist], { stdio: 'inherit' })
 const folders = [...new Set(filesOfPackages.map(folderOfPackage))].toSorted()
 writeLicenses(folders)
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { aRun } from '../answers.fixture.ts'
 import { openPaint } from '../terminal-text.ts'
-import { openWaitingNotices, waitingLines, waitingText } from './describe-waiting.ts'
+import { waitingText } from '#domain/timeline/words.ts'
+import { openWaitingNotices, waitingLines } from './describe-waiting.ts'
 import { eventsOf, plannedRun } from './events.fixture.ts'
 import { foldProgress } from './fold-progress.ts'
 import { emptyProgress, type ProgressState } from './progress-state.ts'
@@ -31,16 +32,16 @@ const run = aRun({
     { kind: 'answer', questions: 1 },
   ],
 })
-const asked = (state: ProgressState, { waiting_for: waitingFor } = run) => ({ ...state, waitingFor, mayWait: false })
+const asked = (state: ProgressState, { waiting_for: waitingFor } = run) => ({ ...state, waitingFor })
 
 describe('a run whose model is away', () => {
   it('waits when nothing of it can move, and runs again once the model is back', () => {
     const state = fold([...plannedRun, away, waiting])
-    expect(state).toMatchObject({ status: 'waiting', mayWait: true })
+    expect(state).toMatchObject({ status: 'waiting' })
     const [isBack, isCancelled] = eventsOf([back, { event: 'run.cancelled' }])
     const [, answers] = run.waiting_for
     expect(isBack && foldProgress(asked(state), isBack)).toMatchObject({ status: 'running', waitingFor: [answers] })
-    expect(isCancelled && foldProgress(asked(state), isCancelled)).toMatchObject({ waitingFor: [], mayWait: false })
+    expect(isCancelled && foldProgress(asked(state), isCancelled)).toMatchObject({ waitingFor: [] })
   })
 
   it('shows on the screen since when, what each server said and when it is asked next', () => {
@@ -106,7 +107,7 @@ describe('a run whose budget is used up', () => {
   it('says of which budget, and how it goes on', () => {
     const { waiting_for: waitingFor } = aRun({ waiting_for: [{ kind: 'budget', ...reached.data }, day] })
     const state = { ...fold([...plannedRun, reached, waiting]), waitingFor }
-    expect(state).toMatchObject({ status: 'waiting', mayWait: true })
+    expect(state).toMatchObject({ status: 'waiting' })
     expect(waitingLines(state)).toEqual([ofRun, ofProject])
     const [, line] = waitingLines({ ...state, projectId: 'shop' })
     expect(line).toContain('"remora project budget shop --tokens-per-day N" raises that')

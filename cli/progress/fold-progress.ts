@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { SkippedFile } from '#domain/code-node.ts'
+import { isTold, summarizeEvent, workOf } from '#domain/timeline/summarize-event.ts'
 import type { EventView } from '#schemas/event-schema.ts'
 import type { WaitingFor } from '#schemas/waiting-schema.ts'
 import {
@@ -11,7 +12,6 @@ import {
   type ProgressState,
   type ShownPhase,
 } from './progress-state.ts'
-import { describeEvent, workOf } from './describe-event.ts'
 
 const maxRecent = 5
 
@@ -23,7 +23,7 @@ const Text = z.string().optional().catch(undefined)
 
 /** Returns the state after one more event. Events must be folded in the order of their numbers, each once. */
 export function foldProgress(state: ProgressState, event: EventView): ProgressState {
-  const line = describeEvent(event)
+  const line = isTold(event) ? summarizeEvent(event) : undefined
   const seen: ProgressState = {
     ...state,
     recent: line === undefined ? state.recent : [...state.recent, line].slice(-maxRecent),
@@ -72,13 +72,14 @@ function foldRun(state: ProgressState, event: EventView): ProgressState {
       return {
         ...withLeftOut(state, CountsByAgent.parse(data['conflicts_by_agent'])),
         phase: 'review',
+        composing: undefined,
         patchFiles: Count.parse(data['files']),
       }
     case 'run.completed':
-      return { ...state, ...waitsForNothing, phase: 'review', status: 'completed' }
+      return { ...state, waitingFor: [], phase: 'review', status: 'completed' }
     case 'run.failed':
     case 'run.cancelled':
-      return { ...state, ...waitsForNothing, status: event.event === 'run.failed' ? 'failed' : 'cancelled' }
+      return { ...state, waitingFor: [], status: event.event === 'run.failed' ? 'failed' : 'cancelled' }
     default:
       return foldWaiting(state, event)
   }
@@ -89,9 +90,6 @@ function foldWaiting(state: ProgressState, event: EventView): ProgressState {
   switch (event.event) {
     case 'run.waiting':
       return { ...state, status: 'waiting' }
-    case 'models.away':
-    case 'budget.reached':
-      return { ...state, mayWait: true }
     case 'models.back':
       return withoutWait(state, event, (wait) => wait.kind === 'models' && wait.model === data['model'])
     case 'budget.renewed':
@@ -100,8 +98,6 @@ function foldWaiting(state: ProgressState, event: EventView): ProgressState {
       return state
   }
 }
-
-const waitsForNothing = { waitingFor: [], mayWait: false }
 
 function withoutWait(state: ProgressState, event: EventView, isOver: (wait: WaitingFor) => boolean): ProgressState {
   const waitingFor = state.waitingFor.filter((wait) => !isOver(wait))

@@ -47,8 +47,6 @@ export type ProgressState = {
   questions: readonly OpenQuestion[]
   /** Repeats what the service said last, without what has ended since by the events. */
   waitingFor: readonly WaitingFor[]
-  /** Is true when events say that it may wait for something, and the service was not asked for what since. */
-  mayWait: boolean
   projectId?: string
   /** Says by the ids of running operations what each waits for by its last event, the model or a tool. */
   doing: Readonly<Record<string, string>>
@@ -77,7 +75,6 @@ export function emptyProgress(runId: string): ProgressState {
     agents: {},
     questions: [],
     waitingFor: [],
-    mayWait: false,
     doing: {},
     recent: [],
     models: [],

@@ -1,63 +1,60 @@
 import { AppError, hasCode } from '#domain/error.ts'
 import { delay } from '#platform/clock.ts'
-import { isEnded } from '#domain/run.ts'
-import type { EventPage, EventView } from '#schemas/event-schema.ts'
+import type { EventView } from '#schemas/event-schema.ts'
 import type { RunView } from '#schemas/run-schema.ts'
 import type { ApiClient } from '../api-client.ts'
 
 export type Follower = {
   onEvent(event: EventView): void
-  /** Called after each page's events, also for an empty one: about twice a second while nothing happens. */
-  onPage?(page: EventPage): void
-  /** Says whether to read after a page, every two seconds at most, what the run waits for; `onRun` gets it. */
-  isWaiting?(): boolean
-  /** Ends the following with what it throws. */
+  /** Gets the run at first, then every second: what it waits for is no event. Ends the following with what it throws. */
   onRun?(run: RunView): void | Promise<void>
 }
 
 export type FollowDeps = {
-  client: Pick<ApiClient, 'readEvents' | 'getRun'>
+  client: Pick<ApiClient, 'stream' | 'getRun'>
   signal: AbortSignal
   /** Events up to this number are left out; without it, none are. */
   after?: number
 }
 
-const pageSize = 1000
-const waitMs = 500
-const maxFailuresInRow = 6
-const firstPauseMs = 200
-const lookMs = 2_000
+const lookMs = 1_000
 
 /**
  * Calls `follower` with every event of the run, in order and each once, from the one after `after` to the run's end, and
- * returns the status it ended with. A service that does not answer is asked again for about 12 s. Events are read in pages and
- * not from the live stream: a page has a thousand events, passes any proxy, and includes the run's status.
+ * returns the status it ended with. A service that does not answer is asked again for about 12 s.
  */
-export async function followRun(runId: string, follower: Follower, deps: FollowDeps): Promise<string> {
-  const { client, signal } = deps
-  let lookedAt = -Infinity
-  for (let last = deps.after ?? 0; ;) {
-    const wanted = { after: last, limit: pageSize, waitMs }
-    const page = await patiently(() => client.readEvents(runId, wanted), signal)
-    for (const event of page.events) follower.onEvent(event)
-    follower.onPage?.(page)
-    last = page.next_after
-    if (page.events.length === 0 && isEnded(page.run_status)) return page.run_status
-    if (follower.isWaiting?.() !== true || performance.now() - lookedAt < lookMs) continue
-    lookedAt = performance.now()
-    await follower.onRun?.(await patiently(() => client.getRun(runId), signal))
+export async function followRun(
+  runId: string,
+  { onEvent, onRun }: Follower,
+  { client, signal, after = 0 }: FollowDeps,
+): Promise<string> {
+  const over = new AbortController()
+  const either = AbortSignal.any([signal, over.signal])
+  const looks = onRun && look(() => client.getRun(runId), onRun, either)
+  looks?.catch((error: unknown) => over.abort(error))
+  try {
+    for await (const frame of client.stream(runId, { after: `${after}`, signal: either })) {
+      if (frame.type === 'event') onEvent(frame.event)
+      if (frame.type === 'end') return frame.status
+    }
+  } finally {
+    over.abort()
+    await looks?.catch(() => {})
   }
+  throw new AppError('STORE_003', `events of run ${runId} are lost: remora show ${runId} says how it is`)
 }
 
-async function patiently<T>(read: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  for (let failures = 0; ; failures++) {
-    try {
-      return await read()
-    } catch (error) {
-      signal.throwIfAborted()
-      const mayPass = hasCode(error, 'CONFIG_006') || (error instanceof AppError && error.retry)
-      if (!mayPass || failures >= maxFailuresInRow) throw error
-      await delay(firstPauseMs * 2 ** failures, signal)
-    }
+/** Ends quietly with `over`. A service that does not answer is the matter of the stream. */
+async function look(
+  read: () => Promise<RunView>,
+  onRun: NonNullable<Follower['onRun']>,
+  over: AbortSignal,
+): Promise<void> {
+  while (!over.aborted) {
+    const run = await read().catch((error: unknown) => {
+      if (!hasCode(error, 'CONFIG_006') && !(error instanceof AppError && error.retry)) throw error
+    })
+    if (run !== undefined && !over.aborted) await onRun(run)
+    await delay(lookMs, over).catch(() => {})
   }
 }

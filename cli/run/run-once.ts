@@ -124,7 +124,7 @@ function judged(progress: ShownProgress, servers: ServersJudge): Follower {
       servers.onEvent(event)
     },
     async onRun(run) {
-      await progress.onRun(run)
+      await progress.onRun?.(run)
       await servers.onRun(run)
       if (servers.fault() !== undefined) progress.close() // what follows is how the run is put away
     },

@@ -13,7 +13,7 @@ import { openPlainLines, renderScreen } from '../progress/render-progress.ts'
 import { openPaint, visible } from '../terminal-text.ts'
 import type { Follower } from './follow-run.ts'
 
-export type ShownProgress = Required<Follower> & {
+export type ShownProgress = Follower & {
   state(): ProgressState
   close(): void
 }
@@ -25,15 +25,22 @@ export type ProgressChoice = {
   checksServers?: (() => boolean) | undefined
 }
 
-/** A run of which nothing was heard for so long may wait for something that is no event. */
-const quietMs = 5_000
-
 /** Shows a run in progress: JSON lines on stdout, else a live screen on a terminal, else plain lines on stderr. */
 export function showProgress(runId: string, choice: ProgressChoice, context: CliContext): ShownProgress {
   let state = { ...emptyProgress(runId), checksServers: choice.checksServers?.() ?? false }
   let movedAt = performance.now()
   let display = choice.json ? undefined : openDisplay(context, () => state)
+  const onRun = (run: RunView) => {
+    const { waiting_for: waitingFor, project_id: projectId } = run
+    const composing = run.composing ?? undefined
+    if (!isDeepStrictEqual(composing, state.composing)) movedAt = performance.now()
+    const held = holdLine({ ...state, composing }, run, performance.now() - movedAt)
+    const checksServers = choice.checksServers?.() ?? false
+    state = { ...state, composing, waitingFor, projectId, held, checksServers }
+    display?.look()
+  }
   return {
+    ...(choice.json ? {} : { onRun }),
     onEvent(event: EventView) {
       state = foldProgress(state, event)
       movedAt = performance.now()
@@ -41,21 +48,6 @@ export function showProgress(runId: string, choice: ProgressChoice, context: Cli
       choice.onLine?.(line)
       if (choice.json) context.io.out(`${line}\n`)
       else display?.update()
-    },
-    onPage(page) {
-      const composing = page.composing ?? undefined
-      if (!isDeepStrictEqual(composing, state.composing)) movedAt = performance.now()
-      state = { ...state, composing }
-      display?.page()
-    },
-    // No event says that the run waits for its object store: a run that stands still is asked about.
-    isWaiting: () => state.mayWait || state.waitingFor.length > 0 || performance.now() - movedAt > quietMs,
-    onRun(run: RunView) {
-      const { waiting_for: waitingFor, project_id: projectId } = run
-      const held = holdLine(state, run, performance.now() - movedAt)
-      const checksServers = choice.checksServers?.() ?? false
-      state = { ...state, waitingFor, projectId, mayWait: false, held, checksServers }
-      display?.page()
     },
     state: () => state,
     close() {
@@ -65,7 +57,7 @@ export function showProgress(runId: string, choice: ProgressChoice, context: Cli
   }
 }
 
-type Display = { update(): void; page(): void; close(): void }
+type Display = { update(): void; look(): void; close(): void }
 
 function openDisplay(context: CliContext, state: () => ProgressState): Display {
   const { terminal, io, colored } = context
@@ -83,9 +75,9 @@ function openDisplay(context: CliContext, state: () => ProgressState): Display {
     })
     return {
       update,
-      page() {
+      look() {
         update()
-        // Not for every event: a question that is answered later on the same page is no longer open.
+        // Not for every event: of one that was missed for long, the question may be answered.
         const notices = [...waitingOf(state(), performance.now()), ...questionsOf(state())]
         for (const notice of notices) io.err(`${visible(notice)}\n`)
       },
@@ -97,5 +89,5 @@ function openDisplay(context: CliContext, state: () => ProgressState): Display {
   const paint = openPaint(colored)
   const view = () => ({ width: terminal.columns ?? 80, elapsedMs: performance.now() - startedAt, paint })
   const update = () => screen.draw(() => renderScreen(state(), view()))
-  return { update, page: update, close: screen.close }
+  return { update, look: update, close: screen.close }
 }

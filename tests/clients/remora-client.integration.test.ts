@@ -6,10 +6,10 @@ import { boundPort } from '#platform/http-health.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { until } from '#testing/until.ts'
-import { openTestApi, tarOf, type TestApi } from '../services/api/app.fixture.ts'
-import { serveApp, type ServedApp } from '../services/api/http/serve-app.ts'
-import { composeRun, playOperations, playRun, submitRun } from '../services/api/played-run.fixture.ts'
-import { openRemora, type RemoraClient } from './remora-client.ts'
+import { openTestApi, tarOf, type TestApi } from '../../services/api/app.fixture.ts'
+import { serveApp, type ServedApp } from '../../services/api/http/serve-app.ts'
+import { composeRun, playOperations, playRun, submitRun } from '../../services/api/played-run.fixture.ts'
+import { openRemora, type RemoraClient } from '#client/remora-client.ts'
 
 const one = { name: 'one', changes: [{ kind: 'create', path: 'one.py', content: 'x = 1\n' } as const] }
 const asks = { name: 'asks', asks: { text: 'Which?', choices: ['a', 'b'] } }

@@ -1,0 +1,117 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { lacks } from '#testing/this-machine.ts'
+import { tarOf } from '../../services/api/app.fixture.ts'
+import { repository } from '../program.ts'
+import { smallSource } from '../source-folder.ts'
+import { useOneProcess } from '../use-services.ts'
+
+/** As strict as a project of a client may be; `dom`, since pages import the client, too. */
+const compilerOptions = {
+  target: 'es2024',
+  lib: ['es2024', 'dom'],
+  module: 'nodenext',
+  types: ['node'],
+  strict: true,
+  noEmit: true,
+  verbatimModuleSyntax: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  noPropertyAccessFromIndexSignature: true,
+}
+
+/** Mistakes that the types must refuse: text of the guide's program, and its replacement. */
+const mistakes = {
+  'a field that the request does not have': ['{ agents:', '{ agent:'],
+  'a category that no event has': ["'worker_output'", "'worker_outputs'"],
+  'an event before it is known to be one': ["if (frame.type !== 'event') continue", ''],
+  'a field that a run does not have': ['run.status', 'run.state'],
+  'a run that may go on': ["awaited.kind === 'result' ? awaited.run.status : 'it goes on'", 'awaited.run.status'],
+} as const
+const fileOf = (mistake: string) => `${mistake.replaceAll(' ', '-')}.ts`
+
+const services = useOneProcess()
+/** A project of somebody else: the package, and the programs of the guide. */
+let project: string
+let example: string
+
+beforeAll(async () => {
+  project = await mkdtemp(join(tmpdir(), 'remora-client-'))
+  const inProject = (...path: string[]) => join(project, ...path)
+  await run(process.execPath, [`${repository}scripts/build-client.ts`, inProject('node_modules/remora/dist')])
+  const { exports } = JSON.parse(await readFile(`${repository}package.json`, 'utf8'))
+  const manifest = JSON.stringify({ name: 'remora', type: 'module', exports })
+  await writeFile(inProject('node_modules/remora/package.json'), manifest)
+  await symlink(`${repository}node_modules/@types`, inProject('node_modules/@types'))
+  await symlink(`${repository}node_modules/undici-types`, inProject('node_modules/undici-types'))
+  await writeFile(inProject('package.json'), '{"type":"module"}')
+  await writeFile(inProject('repository.tar'), await tarOf(smallSource))
+  const guide = await readFile(`${repository}docs/guide/clients.md`, 'utf8')
+  const program = (language: string) => new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``).exec(guide)?.[1] ?? ''
+  example = program('ts')
+  await writeFile(inProject('example.ts'), example)
+  await writeFile(inProject('example.py'), program('python'))
+})
+afterAll(() => rm(project, { recursive: true, force: true }))
+
+async function run(command: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const { PATH = '' } = process.env
+  const child = spawn(command, args, { cwd: project, env: { PATH, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const closed = once(child, 'close')
+  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), closed])
+  return { code, out, err }
+}
+
+const service = () => ({ REMORA_API_URL: services.named('api').origin, REMORA_TOKEN: services.token })
+
+describe('the client of the package', () => {
+  it('is small, and needs no other module and nothing of Node', async () => {
+    const code = await readFile(join(project, 'node_modules/remora/dist/client.js'), 'utf8')
+    expect(gzipSync(code).length).toBeLessThanOrEqual(15_000)
+    expect(code).not.toMatch(/^import |\bimport\(|\brequire\(|node:|\bprocess\.|\bBuffer\./m)
+  })
+
+  it('has types that fit the program of the guide under strict settings, and refuse mistakes', async () => {
+    for (const [mistake, [right, wrong]] of Object.entries(mistakes)) {
+      expect(example).toContain(right)
+      await writeFile(join(project, fileOf(mistake)), example.replace(right, wrong))
+    }
+    const files = ['example.ts', ...Object.keys(mistakes).map(fileOf)]
+    await writeFile(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
+    const { out } = await run(process.execPath, [`${repository}node_modules/typescript/bin/tsc`, '--pretty', 'false'])
+    const faulty = new Set([...out.matchAll(/^(\S+?)\(\d+,\d+\): error /gm)].map(([, file]) => file))
+    expect(faulty, out).toEqual(new Set(Object.keys(mistakes).map(fileOf)))
+  })
+})
+
+describe('the programs of the guide', () => {
+  it('in TypeScript: starts a run, streams what its agents bring and awaits its end', async () => {
+    const { code, out, err } = await run(process.execPath, ['example.ts'], service())
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(out).toMatch(/^\d+ operation\.ended \S+\.py .+$/m)
+    expect(out).toMatch(/\ncompleted\n$/)
+  })
+
+  it.skipIf(lacks('python3'))('in Python: hands in an archive, follows the run and prints its patch', async () => {
+    const { code, out, err } = await run('python3', ['example.py'], service())
+    expect(code, err).toBe(0)
+    expect(err).toMatch(/^\S+\.py succeeded$[^]*\ncompleted \{/m)
+    expect(out).toMatch(/^diff --git /)
+  })
+
+  it.skipIf(lacks('python3'))('print the code of a problem', async () => {
+    const stranger = { ...service(), REMORA_TOKEN: 'of-nobody' }
+    const [python, typescript] = [
+      await run('python3', ['example.py'], stranger),
+      await run(process.execPath, ['example.ts'], stranger),
+    ]
+    expect(python).toMatchObject({ code: 1, err: expect.stringMatching(/^AUTH_001: /) })
+    expect(typescript).toMatchObject({ code: 1, err: expect.stringMatching(/code: 'AUTH_001'/) })
+  })
+})
