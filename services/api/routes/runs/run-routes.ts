@@ -13,6 +13,7 @@ import type { PartState } from '#platform/readiness.ts'
 import { wantedByDecisions } from '#stages/review/rejected-work.ts'
 import type { ApiEnv } from '../../http/api-env.ts'
 import { addEventRoute, type EventRouteDeps } from '../events/event-routes.ts'
+import { addTimelineRoute, type TimelineRouteDeps } from '../events/timeline-routes.ts'
 import { addFindingRoute, type FindingRouteDeps } from './finding-routes.ts'
 import { addNodeRoutes, type NodeRouteDeps } from './node-routes.ts'
 import { operationView } from './operation-view.ts'
@@ -35,7 +36,8 @@ export type RunRouteDeps = EventRouteDeps &
   NodeRouteDeps &
   QuestionRouteDeps & {
     ledger: Pick<Ledger, 'countFailures' | 'countVerdicts' | 'getOperation' | 'getRun' | 'lastDecision'> &
-      Pick<Ledger, 'listOperations' | 'listRuns' | 'mayWantRetry' | 'readDecisions' | 'readEvents' | 'readLive'>
+      Pick<Ledger, 'listOperations' | 'listRuns' | 'mayWantRetry' | 'readDecisions' | 'readEvents' | 'readLive'> &
+      TimelineRouteDeps['ledger']
     records: RunRecords
     /** The models that no live worker can use. */
     readAway(): Promise<readonly UnreachableModel[]>
@@ -137,5 +139,6 @@ export function runRoutes(deps: RunRouteDeps): OpenAPIHono<ApiEnv> {
   addFindingRoute(routes, deps)
   addQuestionRoutes(routes, deps)
   addEventRoute(routes, deps)
+  addTimelineRoute(routes, deps)
   return routes
 }
