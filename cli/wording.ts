@@ -3,28 +3,11 @@ import type { NodeView } from '#domain/code-node.ts'
 import { figure } from '#domain/figure.ts'
 import { visibleName } from './terminal-text.ts'
 
-/** `1 file`, `3 files`, `1,200 files`: for nouns that take an s. */
-export function plural(count: number, noun: string): string {
-  return `${figure(count)} ${noun}${count === 1 ? '' : 's'}`
-}
-
-/** A duration as a person reads it: `850 ms`, `12.3 s`, `4 min 05 s`. */
-export function formatSeconds(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)} ms`
-  if (ms < 100_000) return `${(ms / 1000).toFixed(1)} s`
-  const seconds = Math.round(ms / 1000)
-  return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, '0')} s`
-}
+export { formatSeconds, nodePlace, plural } from '#domain/timeline/words.ts'
 
 /** Shows of an ISO time what a list shows: `2026-05-01 12:30`, in its own time zone. */
 export function shortTime(iso: string): string {
   return iso.slice(0, 16).replace('T', ' ')
-}
-
-/** `src/money.py Price.total`; for a file only its path. Unknown parts are left out. */
-export function nodePlace(path: string, qualifiedName: string): string {
-  const isFile = path === qualifiedName || path.endsWith(`/${qualifiedName}`)
-  return isFile ? path : `${path} ${qualifiedName}`.trim()
 }
 
 /** Returns a line for each file, and under it one for each node in it. `nodes` must be sorted by path. */

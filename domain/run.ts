@@ -218,7 +218,9 @@ export const Run = z.strictObject({
   away: z.array(AwayModel).default([]),
   /** Bounds the tokens that its agents may use; null for any number. */
   budget: z.number().nullable().default(null),
-  /** Counts the tokens that they have used, attempts that go on or were lost included. */
+  /** Counts the tokens that they have used, attempts that go on or were lost included: sent, received, and both together. */
+  tokensIn: z.number().default(0),
+  tokensOut: z.number().default(0),
   tokens: z.number().default(0),
   /** Counts the findings that its operations have reported. */
   findings: z.number().default(0),

@@ -57,7 +57,11 @@ export async function measureCommands(pairs: readonly PlannedOperation[]): Promi
       inLanes(jobs, lanes, async (job) => void attempts.push(await claimOne(ledger, job))),
     )
     const append = await perCall(attempts, () =>
-      inLanes(attempts, lanes, async (attempt) => void (await ledger.append(attempt, 1, shortAppend(attempt)))),
+      inLanes(
+        attempts,
+        lanes,
+        async (attempt) => void (await ledger.append(attempt, 1, { events: shortAppend(attempt) })),
+      ),
     )
     const settle = await perCall(attempts, () =>
       inLanes(attempts, lanes, async (attempt) => {

@@ -90,7 +90,7 @@ async function playAll(
 async function playOne(ledger: Ledger, job: DispatchedOperation): Promise<void> {
   const attempt = await claimOne(ledger, job)
   const { appends, settlement } = playAttempt(attempt)
-  for (const [at, events] of appends.entries()) await ledger.append(attempt, at + 1, events)
+  for (const [at, events] of appends.entries()) await ledger.append(attempt, at + 1, { events })
   const { kind } = await ledger.settle(attempt, appends.length + 1, settlement)
   if (kind !== 'settled') throw new Error(`a settle was answered ${kind}`)
 }

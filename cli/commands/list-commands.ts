@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { RunSummary } from '#schemas/run-schema.ts'
 import type { CliContext } from '../cli-context.ts'
-import { waitingText } from '../progress/describe-waiting.ts'
+import { waitingText } from '#domain/timeline/words.ts'
 import { onOneLine, textTable, visible, visibleName } from '../terminal-text.ts'
 import { figure } from '#domain/figure.ts'
 import { costOfEach, formatSeconds, plural, shortTime, shownPath } from '../wording.ts'

@@ -1,48 +1,22 @@
 import { isEnded } from '#domain/run.ts'
+import { modelText, usedUpText } from '#domain/timeline/words.ts'
 import type { AwayServer, WaitingFor } from '#schemas/waiting-schema.ts'
-import { figure } from '#domain/figure.ts'
-import { plural } from '../wording.ts'
 import type { ProgressState } from './progress-state.ts'
 
-type Waited = { kind: string; model?: string | undefined; questions?: number | undefined; of?: string | undefined }
 type Waits = {
   runId: string
   projectId?: string
   waitingFor: readonly WaitingFor[]
   checksServers?: boolean
 }
-type UsedBudget = { of: string; limit: number; used: number }
 
 const shownServers = 3
 /** While a run waits, a line of output that is no terminal says so once a minute. */
 const repeatedMs = 60_000
 
-/** Says in a few words what a run waits for, for a line of a list; empty for nothing. */
-export function waitingText(waitingFor: readonly Waited[]): string {
-  const parts = waitingFor.flatMap(({ kind, model = '', questions = 0, of }) => {
-    if (kind === 'models') return [modelText(model)]
-    if (kind === 'store') return ['the object store']
-    if (kind === 'budget') return [of === 'project' ? 'tokens for its project' : 'tokens']
-    return kind === 'answer' ? [plural(questions, 'answer')] : []
-  })
-  return parts.length === 0 ? '' : `waits for ${parts.join(' and ')}`
-}
-
-/** `default`: the one that the settings name, or the first that the servers offer. */
-export function modelText(model: string): string {
-  return model === 'default' ? 'the model' : `the model "${model}"`
-}
-
 /** Says what the run waits for: each model with what its servers said, its object store, its budgets. */
 export function waitingLines(waits: Waits): string[] {
   return [...noticesOf(waits).values()].flatMap(({ lines }) => lines)
-}
-
-/** `the run has used 12,345 of its 10,000 tokens` */
-export function usedUpText({ of, limit, used }: UsedBudget): string {
-  const whose = of === 'project' ? 'its project has' : 'the run has'
-  const what = of === 'project' ? `the ${plural(limit, 'token')} of today` : `its ${plural(limit, 'token')}`
-  return `${whose} used ${figure(used)} of ${what}`
 }
 
 function budgetLine(budget: Wait<'budget'>, { runId, projectId = 'PROJECT' }: Waits): string {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { SkippedFile } from '#domain/code-node.ts'
+import { isTold, summarizeEvent, workOf } from '#domain/timeline/summarize-event.ts'
 import type { EventView } from '#schemas/event-schema.ts'
 import type { WaitingFor } from '#schemas/waiting-schema.ts'
 import {
@@ -11,7 +12,6 @@ import {
   type ProgressState,
   type ShownPhase,
 } from './progress-state.ts'
-import { describeEvent, workOf } from './describe-event.ts'
 import { nextPace } from './live-lines.ts'
 
 const mostLines = { recent: 5, findings: 3 }
@@ -24,11 +24,10 @@ const Text = z.string().optional().catch(undefined)
 
 /** Returns the state after one more event. Events must be folded in the order of their numbers, each once. */
 export function foldProgress(state: ProgressState, event: EventView): ProgressState {
-  const line = describeEvent(event)
-  const list = event.event === 'finding.reported' ? 'findings' : 'recent'
+  const list = event.event === 'finding.reported' ? 'findings' : isTold(event) ? 'recent' : undefined
   const seen: ProgressState = {
     ...state,
-    ...(line !== undefined && { [list]: [...state[list], line].slice(-mostLines[list]) }),
+    ...(list && { [list]: [...state[list], summarizeEvent(event)].slice(-mostLines[list]) }),
     pace: nextPace(state.pace, event, Count.parse(event.data['tokens'])),
     startedAtMs: state.startedAtMs ?? Date.parse(event.ts),
     lastAtMs: Date.parse(event.ts),

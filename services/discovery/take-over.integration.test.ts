@@ -19,7 +19,7 @@ it('gives back at once what processes that are gone had taken, and it counts as 
   await takeOver(redis, test.ledger)
   expect(await test.ledger.getRun(runId)).toMatchObject({ counts: { ready: 2, running: 0 } })
   expect(await test.ledger.getOperation(runId, root.operationId)).toMatchObject({ status: 'ready', lost: 0 })
-  expect(attempt && (await test.ledger.append(attempt, 1, []))).toEqual({ kind: 'lost' })
+  expect(attempt && (await test.ledger.append(attempt, 1, { events: [] }))).toEqual({ kind: 'lost' })
   expect((await test.ledger.verify(runId)).violations).toEqual([])
   await test.close()
   redis.disconnect()

@@ -29,7 +29,7 @@ async function spansOf(
   const operations = Array.from({ length: count }, (_, at) => aPlannedOperation(`f${at}`))
   const runId = await test.executing(operations, {}, newTraceparent(null, isSampled))
   for (const [at, attempt] of (await claimReady(ledger, runId)).entries()) {
-    await ledger.append(attempt, 1, turn)
+    await ledger.append(attempt, 1, { events: turn })
     await end(ledger, attempt, at)
   }
   return spans

@@ -21,10 +21,10 @@ export function tracedAttempts<Given extends TracedLedger>(ledger: Given, traces
       if (answer.kind === 'claimed') claimed(answer.attempt)
       return answer
     },
-    async append(attempt, n, events) {
+    async append(attempt, n, told) {
       const sentMs = Date.now()
-      const answer = await ledger.append(attempt, n, events)
-      take(attempt, answer, { events, sentMs })
+      const answer = await ledger.append(attempt, n, told)
+      take(attempt, answer, { events: told.events, sentMs })
       return answer
     },
     settle: (attempt, n, settlement) => {

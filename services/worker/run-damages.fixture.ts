@@ -52,16 +52,17 @@ const ledgerDamages: RunDamage[] = [
     damage: async (one) => {
       const seq = await seqOf(one, 'model.responded')
       const [[, fields] = ['', []]] = await one.bench.redis.xrange(one.keys.events, `${seq}-0`, `${seq}-0`)
-      const counts = fields.join().matchAll(/"(?:prompt|completion)_tokens":(\d+)/g)
-      for (const [, tokens = '0'] of counts) await one.bench.redis.hincrby(one.keys.run, 'tokens', -Number(tokens))
-      await renameLast(one, 'model.responded', 'turn.finished')
+      const counts = fields.join().matchAll(/"(prompt|completion)_tokens":(\d+)/g)
+      for (const [, part, tokens = '0'] of counts)
+        await one.bench.redis.hincrby(one.keys.run, part === 'prompt' ? 'tokens_in' : 'tokens_out', -Number(tokens))
+      await renameLast(one, 'model.responded', 'turn.finished', { turn: 1, calls: 0 })
     },
   },
   {
     what: 'the run ended under another name',
     invariant: 3,
     says: /the run is completed, its events have run\.failed instead of run\.completed/,
-    damage: (one) => renameLast(one, 'run.completed', 'run.failed'),
+    damage: (one) => renameLast(one, 'run.completed', 'run.failed', { error_code: 'TOOL_004', reason: 'r' }),
   },
   {
     what: 'a dependency was not waited for',
@@ -246,22 +247,21 @@ async function seqOf({ bench, run }: TamperedRun, name: string): Promise<number>
 }
 
 /** Rewrites the stream from the last event of that name on, with that event under another name. */
-async function renameLast(one: TamperedRun, from: string, to: string): Promise<void> {
+async function renameLast(one: TamperedRun, from: string, to: string, data: object): Promise<void> {
   const { redis } = one.bench
+  const renamed = (body: string) => body.replace(from, to).replace(/"j":\{.*$/, `"j":${JSON.stringify(data)}}`)
   const seq = await seqOf(one, from)
   const entries = await redis.xrange(one.keys.events, `${seq}-0`, '+')
+  await redis.pipeline().hincrby(one.keys.tally, from, -1).hincrby(one.keys.tally, to, 1).exec()
   await redis.xdel(one.keys.events, ...entries.map(([id]) => id))
   await redis.xsetid(one.keys.events, `${seq - 1}-0`)
-  for (const [at, [id, fields]] of entries.entries()) {
-    const renamed = fields.map((field) => (at === 0 ? field.replace(`"${from}"`, `"${to}"`) : field))
-    await redis.xadd(one.keys.events, id, ...renamed)
-  }
+  for (const [at, [id, fields]] of entries.entries())
+    await redis.xadd(one.keys.events, id, ...(at === 0 ? fields.map(renamed) : fields))
 }
 
 async function setOutcome(one: TamperedRun, change: { recordHash: string | undefined }): Promise<void> {
   const { operationId, outcome } = shelfLint(one)
-  const changed = JSON.stringify({ ...outcome, ...change })
-  await one.bench.redis.hset(one.keys.operation(operationId), 'outcome', changed)
+  await one.bench.redis.hset(one.keys.operation(operationId), 'outcome', JSON.stringify({ ...outcome, ...change }))
 }
 
 /** Lets the first operation's outcome name another record, stored under its own hash. */

@@ -35,7 +35,7 @@ export function reportedAttempts<Given extends AttemptLedger>(
     return answer
   }
   const measured: AttemptLedger = {
-    append: (attempt, n, events) => counted(events, () => ledger.append(attempt, n, events)),
+    append: (attempt, n, told) => counted(told.events, () => ledger.append(attempt, n, told)),
     settle(attempt, n, settlement) {
       const { events, outcome } = settlement
       const note = () => {

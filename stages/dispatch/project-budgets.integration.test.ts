@@ -31,7 +31,7 @@ async function work(runId: RunId, { ends }: { ends: boolean }): Promise<number> 
   for (const { operationId, dispatch } of all) {
     const answer = await test.ledger.claim({ runId, operationId, dispatch }, operationId)
     if (answer.kind !== 'claimed') throw new Error('it was not there')
-    await test.ledger.append(answer.attempt, 1, anAnswer)
+    await test.ledger.append(answer.attempt, 1, { events: anAnswer })
     if (ends) await test.ledger.settle(answer.attempt, 2, { outcome: anOutcome(), events: [] })
   }
   return all.length

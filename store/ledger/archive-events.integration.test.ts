@@ -40,7 +40,7 @@ async function runOf(count: number): Promise<{ runId: RunId; attempt: Attempt }>
   const { seq } = await test.ledger.getRun(runId)
   for (let left = count - seq, n = 1; left > 0; left -= 500, n += 1) {
     const events = Array.from({ length: Math.min(500, left) }, (_, at) => anEvent({ data: { turn: n, calls: at } }))
-    await test.ledger.append(attempt, n, events)
+    await test.ledger.append(attempt, n, { events })
   }
   return { runId, attempt }
 }
@@ -88,19 +88,15 @@ describe('events that are moved to the archive', () => {
     expect(await ledgerOver().archiveEvents(runId, { keep: 0 })).toBe(1)
     expect(await inStream(runId)).toBe(0)
     expect((await readAll(ledgerOver(), runId, 300)).map(({ seq }) => seq)).toEqual(numbers(1_000))
-    await test.ledger.append(attempt, 100, [anEvent()])
+    await test.ledger.append(attempt, 100, { events: [anEvent()] })
     expect((await readAll(ledgerOver(), runId, 300)).map(({ seq }) => seq)).toEqual(numbers(1_001))
   })
 
   it('are JSON Lines in the shape of the API, also large ones', async () => {
     const { runId, attempt } = await runOf(900)
     const text = 'ß\n'.repeat(30_000)
-    await test.ledger.append(attempt, 100, [anEvent({ data: { text } })])
-    await test.ledger.append(
-      attempt,
-      101,
-      Array.from({ length: 99 }, () => anEvent()),
-    )
+    await test.ledger.append(attempt, 100, { events: [anEvent({ data: { text } })] })
+    await test.ledger.append(attempt, 101, { events: Array.from({ length: 99 }, () => anEvent()) })
     await ledgerOver().archiveEvents(runId, { keep: 0 })
     const lines = Buffer.from(await store.objects.get(objectOf(runId, 1, 1_000)))
       .toString()

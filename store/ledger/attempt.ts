@@ -4,6 +4,7 @@ import type { NewEvent } from '#domain/event.ts'
 import type { OperationId, ProjectId, RunId } from '#domain/ids.ts'
 import { OperationWork, RepeatedWork } from '#domain/operation.ts'
 import { runKeys } from './keys.ts'
+import { type Doing, storedDoing } from './live-state.ts'
 import { NamedFields, newerRun, runScript } from './script.ts'
 import type { LedgerStore } from './store.ts'
 import { encodeEvents } from './stored-events.ts'
@@ -116,16 +117,20 @@ const AppendReply = z.enum(['ok', 'stop', 'lost'])
 /** `lost`: the attempt is no longer the operation's; nothing was written and it must stop. */
 export type AppendAnswer = { kind: 'ok'; stopRequested: boolean } | { kind: 'lost' }
 
+/** What an attempt has to tell. `doing`: what it does from now on; without it, as before. */
+export type Told = { events: readonly NewEvent[]; doing?: Doing }
+
 /** Without events it is a heartbeat. `n` is the attempt's own counter: a used one writes nothing. */
 export async function append(
   store: LedgerStore,
   attempt: Attempt,
   n: number,
-  events: readonly NewEvent[],
+  { events, doing }: Told,
 ): Promise<AppendAnswer> {
   const { keys, args } = attemptWrite(store, attempt, n)
   const encoded = encodeEvents(ofAttempt(attempt, events), store.redactor)
-  const reply = AppendReply.parse(await appendScript(store.redis, keys, [...args, store.leaseMs, ...encoded]))
+  const now = doing === undefined ? '' : storedDoing(doing, store.redactor)
+  const reply = AppendReply.parse(await appendScript(store.redis, keys, [...args, store.leaseMs, now, ...encoded]))
   return reply === 'lost' ? { kind: 'lost' } : { kind: 'ok', stopRequested: reply === 'stop' }
 }
 

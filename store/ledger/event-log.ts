@@ -1,12 +1,21 @@
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 import type { Event } from '#domain/event.ts'
+import { EventName } from '#domain/events/event-table.ts'
 import type { RunId } from '#domain/ids.ts'
 import { runSchema } from '#domain/run.ts'
 import { decodeEvent, type EventArchive, segmentLength, segmentOf, StreamEntry } from './stored-events.ts'
 import { runKeys, type RunKeys } from './keys.ts'
 import { newerRun, unknownRun } from './script.ts'
 import type { LedgerStore } from './store.ts'
+
+/** Returns how often the run has had each event: what it costs does not grow with their number. RUN_001. */
+export async function readTally(store: LedgerStore, runId: RunId): Promise<ReadonlyMap<EventName, number>> {
+  const { run, tally } = runKeys(store.namespace, runId)
+  const [schema, stored] = await Promise.all([store.redis.hget(run, 'schema'), store.redis.hgetall(tally)])
+  if (schema === null) throw unknownRun(runId)
+  return new Map(Object.entries(stored).map(([name, times]) => [EventName.parse(name), Number(times)]))
+}
 
 type Page = { after: number; limit: number }
 type RunEvents = { runId: RunId; projectId: string; keys: RunKeys; seq: number }

@@ -1,38 +1,77 @@
 -- The second part: writing the run's events.
 
--- The tokens that a model's answer has cost, for its event's body; 0 for any other. Inside a text the quotes are escaped, so
--- that these cannot match there.
-local answered = '{"e":"model.responded"'
+-- The name of an event and, where it is the answer of a model, the tokens in and out that it has cost, for its body. A body begins with the
+-- name. Inside a text the quotes are escaped, so that these cannot match there.
+local function name_of(body)
+  return string.match(body, '^{"e":"([%l_.]+)"')
+end
+
 local function tokens_of(body)
-  if string.sub(body, 1, #answered) ~= answered then return 0 end
   local prompt, completion = string.match(body, '"prompt_tokens":(%d+)'), string.match(body, '"completion_tokens":(%d+)')
-  return tonumber(prompt or '0') + tonumber(completion or '0')
+  return tonumber(prompt or '0'), tonumber(completion or '0')
+end
+
+-- All tokens that the run has used.
+local function used_tokens()
+  local used = redis.call('HMGET', keys.run, 'tokens_in', 'tokens_out')
+  return tonumber(used[1] or '0') + tonumber(used[2] or '0')
+end
+
+-- Adds to what the present ten seconds have had. They take the place of those of 70 s ago.
+local function keep_pace(at, ended, tokens_in, tokens_out)
+  local begun = at - at % 10000
+  local slot = text(begun / 10000 % 7)
+  local had = { string.match(redis.call('HGET', keys.pace, slot) or '', '^(%d+) (%d+) (%d+) (%d+)$') }
+  if had[1] ~= text(begun) then had = { 0, 0, 0, 0 } end
+  local figures = { text(begun), text(had[2] + ended), text(had[3] + tokens_in), text(had[4] + tokens_out) }
+  redis.call('HSET', keys.pace, slot, table.concat(figures, ' '))
+end
+
+-- The number of the last event that this command has written; nil without any.
+local told
+
+-- Lets those who follow the run know that there are new events, once for each command (script.ts). It is only a hint.
+local function tell()
+  if told then redis.call('PUBLISH', namespace .. ':told', run_id .. ' ' .. text(told)) end
 end
 
 -- Appends events, a flat list of age in ms and body that begins at `first` (by default 1), and returns the number of the last
--- one. What answers of models among them have cost counts for the run in the same step.
+-- one; nil without any. What they count for counts in the same step: how many of each name there are, what answers of models have cost, the pace.
 local function emit(at, events, first)
   first = first or 1
   local count = (#events - first + 1) / 2
-  local tokens = 0
-  for i = first + 1, #events, 2 do tokens = tokens + tokens_of(events[i]) end
-  if tokens > 0 then redis.call('HINCRBY', keys.run, 'tokens', text(tokens)) end
-  local last = redis.call('HINCRBY', keys.run, 'seq', count)
+  if count == 0 then return nil end
+  local times, tokens_in, tokens_out = {}, 0, 0
+  for i = first + 1, #events, 2 do
+    local name = name_of(events[i])
+    times[name] = (times[name] or 0) + 1
+    if name == 'model.responded' then
+      local prompt, completion = tokens_of(events[i])
+      tokens_in, tokens_out = tokens_in + prompt, tokens_out + completion
+    end
+  end
+  for name, number in pairs(times) do redis.call('HINCRBY', keys.tally, name, number) end
+  if tokens_in > 0 then redis.call('HINCRBY', keys.run, 'tokens_in', text(tokens_in)) end
+  if tokens_out > 0 then redis.call('HINCRBY', keys.run, 'tokens_out', text(tokens_out)) end
+  local ended = times['operation.ended'] or 0
+  if ended + tokens_in + tokens_out > 0 then keep_pace(at, ended, tokens_in, tokens_out) end
+  told = redis.call('HINCRBY', keys.run, 'seq', count)
   for i = 1, count do
     local age = first + 2 * i - 2
-    redis.call('XADD', keys.events, text(last - count + i) .. '-0', 'm', text(at - tonumber(events[age])), 'j', events[age + 1])
+    redis.call('XADD', keys.events, text(told - count + i) .. '-0', 'm', text(at - tonumber(events[age])), 'j', events[age + 1])
   end
-  return last
+  return told
 end
 
 -- The body of an event that the ledger itself reports, in the short names of stored-events.ts.
 local function body_of(name, origin, operation, data)
   local status = nil
   if data.error_code then status = 'error' end
-  return cjson.encode({
-    e = name, p = 'execution', s = status, k = origin[1], i = origin[2], x = data.error_code,
+  local body = cjson.encode({
+    p = 'execution', s = status, k = origin[1], i = origin[2], x = data.error_code,
     o = operation.id, n = operation.node, a = operation.bundle, g = tonumber(operation.generation), j = data,
   })
+  return '{"e":"' .. name .. '",' .. string.sub(body, 2)
 end
 
 -- What an event's body says of its operation.

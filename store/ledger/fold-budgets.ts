@@ -12,12 +12,13 @@ const OfBudget = z.object({ of: z.string() })
 export function foldBudgets() {
   const over = new Set<string>()
   const faults: string[] = []
-  let tokens = 0
+  const tokens = { in: 0, out: 0 }
 
   function take({ event, seq, data }: Event): void {
     if (event === 'model.responded') {
       const used = Tokens.safeParse(data).data
-      tokens += (used?.prompt_tokens ?? 0) + (used?.completion_tokens ?? 0)
+      tokens.in += used?.prompt_tokens ?? 0
+      tokens.out += used?.completion_tokens ?? 0
     }
     if (event !== 'budget.reached' && event !== 'budget.renewed') return
     const { of } = OfBudget.parse(data)
@@ -28,13 +29,14 @@ export function foldBudgets() {
     else over.delete(of)
   }
 
-  function violations({ tokens: counted, usedBudgets }: Pick<Run, 'tokens' | 'usedBudgets'>) {
+  function violations({ tokensIn, tokensOut, usedBudgets }: Pick<Run, 'tokensIn' | 'tokensOut' | 'usedBudgets'>) {
     const messages = [...faults]
-    if (counted !== tokens) messages.push(`the run has counted ${counted} tokens, its events have ${tokens}`)
+    const [counted, folded] = [`${tokensIn} and ${tokensOut}`, `${tokens.in} and ${tokens.out}`]
+    if (counted !== folded) messages.push(`the run has counted ${counted} tokens, its events have ${folded}`)
     const holding = usedBudgets.filter(({ holds }) => holds)
-    const [is, folded] = [holding.map(({ of }) => of).toSorted(), [...over].toSorted()]
-    if (is.join() !== folded.join())
-      messages.push(`something is held for the budgets of ${namesOf(is)}, by its events of ${namesOf(folded)}`)
+    const [is, told] = [holding.map(({ of }) => of).toSorted(), [...over].toSorted()]
+    if (is.join() !== told.join())
+      messages.push(`something is held for the budgets of ${namesOf(is)}, by its events of ${namesOf(told)}`)
     return messages.map((message): Violation => ({ invariant: 2, message }))
   }
 

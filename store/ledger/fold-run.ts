@@ -121,6 +121,21 @@ function shown(decision: ShownDecision | undefined): string {
   return `${verdict} by event ${version}${retry === undefined ? '' : ', to be tried again'}`
 }
 
+/** Compares how often each event is counted with the events (invariant 2). */
+export function foldTally() {
+  const times = new Map<string, number>()
+  const take = ({ event }: Event) => void times.set(event, (times.get(event) ?? 0) + 1)
+
+  function violations(counted: ReadonlyMap<string, number>): Violation[] {
+    return [...new Set([...times.keys(), ...counted.keys()])].flatMap((name) => {
+      const [is, folded] = [counted.get(name) ?? 0, times.get(name) ?? 0]
+      return is === folded ? [] : [{ invariant: 2, message: `${is} events ${name} are counted, the run has ${folded}` }]
+    })
+  }
+
+  return { take, violations }
+}
+
 /** After these an operation has no open request to a model. */
 const closing = new Set(['model.responded', 'operation.suspended', 'operation.ended', 'operation.retried'])
 

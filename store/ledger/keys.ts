@@ -53,6 +53,12 @@ function scriptedKeys(prefix: string) {
     builtOn: `${prefix}built-on`,
     /** Operations that reported findings, by their place in the plan. */
     reported: `${prefix}reported`,
+    /** Field: the name of an event; value: how many of it the run has had. */
+    tally: `${prefix}tally`,
+    /** Field: a running operation; value: what its attempt does now, as JSON. */
+    doing: `${prefix}doing`,
+    /** What the last minute has had, in a ring of seven times ten seconds: when each began, operations ended, tokens in and out. */
+    pace: `${prefix}pace`,
   }
 }
 
@@ -111,6 +117,11 @@ export function collectionKeys(namespace: string) {
     permits: `${prefix}permits`,
     epoch: `${prefix}epoch`,
   }
+}
+
+/** Has a message `<run> <number of its last event>` for every command that has written events. */
+export function toldChannel(namespace: string): string {
+  return `${namespace}:told`
 }
 
 export function stopsChannel(namespace: string): string {

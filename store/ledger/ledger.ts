@@ -11,7 +11,8 @@ import { countVerdicts, decide, lastDecision, operationsOfSets, readDecisions, s
 import { beginPatching, endPatching, isBeingDeleted, isPatching, requestDeletion } from './delete-run.ts'
 import { blockHeld, countHeld, dispatch, dispatchedLongAgo, requeue, setAway, sweep } from './dispatch.ts'
 import { release, settle, suspend } from './end-attempt.ts'
-import { archiveEvents, readEvents } from './event-log.ts'
+import { archiveEvents, readEvents, readTally } from './event-log.ts'
+import { readLive } from './live-state.ts'
 import { notePart, notePatch } from './patch-notes.ts'
 import { plan, planAgain } from './plan.ts'
 import { notePublication } from './publications.ts'
@@ -65,6 +66,15 @@ function reviewCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
     wantedNotes: bind(wantedNotes),
     mayWantRetry: bind(mayWantRetry),
     endWanted: bind(endWanted),
+  }
+}
+
+function eventCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
+  return {
+    readEvents: bind(readEvents),
+    readTally: bind(readTally),
+    readLive: bind(readLive),
+    archiveEvents: bind(archiveEvents),
   }
 }
 
@@ -128,8 +138,7 @@ export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
     isPatching: bind(isPatching),
     beginPatching: bind(beginPatching),
     endPatching: bind(endPatching),
-    readEvents: bind(readEvents),
-    archiveEvents: bind(archiveEvents),
+    ...eventCommands(bind),
     leftovers: bind(leftovers),
     verify: bind(verifyRun),
   }

@@ -40,7 +40,7 @@ describe('an operation whose worker falls silent', () => {
     await loseAll(runId)
     const job = { runId, operationId: root.operationId, dispatch: 1 }
     expect(await ledger.claim(job, newToken())).toEqual({ kind: 'busy' })
-    expect(await ledger.append(attempt, 1, [])).toEqual({ kind: 'ok', stopRequested: false })
+    expect(await ledger.append(attempt, 1, { events: [] })).toEqual({ kind: 'ok', stopRequested: false })
     await ledger.sweep(runId)
     expect(await ledger.settle(attempt, 2, { outcome: anOutcome(), events: [] })).toEqual({ kind: 'settled' })
     expect((await ledger.verify(runId)).violations).toEqual([])

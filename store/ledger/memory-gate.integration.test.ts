@@ -77,7 +77,7 @@ describe('a Redis that is full', () => {
       createRun: () => ledger.createRun(run),
       plan: () => ledger.plan(planning.runId, { slice: 0, operations, last: true }),
       claim: () => ledger.claim({ runId, ...job }, token),
-      append: () => ledger.append(attempt, 1, [anEvent()]),
+      append: () => ledger.append(attempt, 1, { events: [anEvent()] }),
       settle: () => ledger.settle(attempt, 2, settlement),
       release: () => ledger.release(released, 1, { reason: 'drain', delayMs: 0, events: [] }),
     }

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import type { OperationId, RunId } from '#domain/ids.ts'
-import { aCost, anOutcome, type TestLedger } from '#testing/open-test-ledger.ts'
-import { anEvent } from '#testing/an-event.ts'
+import { aCost, anEvent, anOutcome, type TestLedger } from '#testing/open-test-ledger.ts'
 import type { ResendProxy } from '#testing/resend-proxy.ts'
 import type { Attempt } from './attempt.ts'
 import type { Taken } from './dispatch.ts'
@@ -83,11 +82,11 @@ export type Act = z.infer<typeof Act>
 /** A time in ms. */
 const farAway = 9_000_000_000_000
 const origin = { kind: 'discovery', id: 'test' } as const
+const doing = { kind: 'slot', turn: 1, sinceMs: 1 } as const
 const anExchange = [
-  anEvent({ event: 'model.requested', phase: 'model' }),
+  anEvent({ event: 'model.requested' }),
   anEvent({
     event: 'model.responded',
-    phase: 'model',
     data: { turn: 1, prompt_tokens: tokensPerAppend - 1, completion_tokens: 1, reason: '"prompt_tokens":999' },
   }),
 ]
@@ -156,7 +155,7 @@ export const acts: Record<Act, (world: World, pick: number) => Prepared | undefi
     const { write, attempt } = next
     return {
       expect: () => appendModel(world.model, write),
-      send: (ledger) => ledger.append(attempt, write.n, [...anExchange, anEvent()]),
+      send: (ledger) => ledger.append(attempt, write.n, { events: [...anExchange, anEvent()], doing }),
     }
   },
   settle(world: World, pick: number): Prepared | undefined {

@@ -30,7 +30,8 @@ const numbers = [
   'accepted',
   'ended',
   'budget',
-  'tokens',
+  'tokens_in',
+  'tokens_out',
   'findings',
 ] as const
 const others = [
@@ -104,7 +105,7 @@ export async function getRun(store: LedgerStore, runId: RunId): Promise<Run> {
     files: number.parse(stored('files')),
     away: JSON.parse(stored('away') ?? '[]'),
     budget: stored('budget') === undefined ? null : Number(stored('budget')),
-    tokens: number.parse(stored('tokens')),
+    ...tokensOf(stored),
     findings: number.parse(stored('findings')),
     usedBudgets: usedBudgetsOf(stored),
     stop: stopOf(stored),
@@ -119,6 +120,11 @@ export async function getRun(store: LedgerStore, runId: RunId): Promise<Run> {
     endedAt: endedAt === undefined ? null : Number(endedAt),
     counts: Object.fromEntries(operationStatuses.map((status) => [status, number.parse(stored(`n:${status}`))])),
   })
+}
+
+function tokensOf(stored: (name: string) => string | undefined) {
+  const [tokensIn, tokensOut] = [number.parse(stored('tokens_in')), number.parse(stored('tokens_out'))]
+  return { tokensIn, tokensOut, tokens: tokensIn + tokensOut }
 }
 
 function reopeningOf(stored: (name: string) => string | undefined) {

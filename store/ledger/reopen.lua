@@ -4,7 +4,7 @@
 -- has begun one since; `open`: the run has not ended.
 local refused = refusal()
 if refused then return refused end
-local run = redis.call('HMGET', keys.run, 'status', 'reopened_by', 'reopened', 'reopened_seq', 'snapshot', 'tokens', 'budget',
+local run = redis.call('HMGET', keys.run, 'status', 'reopened_by', 'reopened', 'reopened_seq', 'snapshot', 'budget',
   'budget_base')
 if run[2] == ARGV[2] then return { 'generation', run[3], 'seq', run[4] } end
 local generation = generation_of_run()
@@ -16,11 +16,12 @@ local begins = run[5] and { 'running', 'discovery' } or { 'queued', 'snapshot' }
 redis.call('HSET', keys.run, 'status', begins[1], 'phase', begins[2], 'generation', text(generation + 1), 'wanted', ARGV[3])
 if ARGV[4] ~= '' then redis.call('HSET', keys.run, 'policy', ARGV[4]) end
 -- It may use for itself as much as the generation before it.
-redis.call('HSET', keys.run, 'budget_base', run[6] or '0')
-if run[7] then
+local used = used_tokens()
+redis.call('HSET', keys.run, 'budget_base', text(used))
+if run[6] then
   -- Somebody may have set less than the generations before it had used.
-  local own = math.max(tonumber(run[7]) - tonumber(run[8] or '0'), 1)
-  redis.call('HSET', keys.run, 'budget', text(tonumber(run[6] or '0') + own))
+  local own = math.max(tonumber(run[6]) - tonumber(run[7] or '0'), 1)
+  redis.call('HSET', keys.run, 'budget', text(used + own))
 end
 local at = now()
 local seq = text(emit(at, ARGV, 5))

@@ -28,7 +28,10 @@ const ofOperations: readonly ResendCase[] = [
     what: 'of two events',
     async prepare(test) {
       const attempt = await startedAttempt(test, [root])
-      return { runId: attempt.runId, send: ({ ledger }) => ledger.append(attempt, 1, [anEvent(), anEvent()]) }
+      return {
+        runId: attempt.runId,
+        send: ({ ledger }) => ledger.append(attempt, 1, { events: [anEvent(), anEvent()], doing }),
+      }
     },
   },
   {
@@ -120,7 +123,7 @@ const ofBudgets: readonly ResendCase[] = [
     what: 'that is raised',
     async prepare(test) {
       const runId = await test.executing([root, aPlannedOperation('other')])
-      await test.ledger.append(await spending(test, runId), 1, [spent])
+      await test.ledger.append(await spending(test, runId), 1, { events: [spent] })
       await test.ledger.setBudget(runId, { tokens: 5, origin })
       await test.ledger.dispatch(runId, 5, { command: 'that holds' })
       return { runId, send: ({ ledger }) => ledger.setBudget(runId, { tokens: null, origin }) }
@@ -147,6 +150,7 @@ const ofBudgets: readonly ResendCase[] = [
   },
 ]
 
+const doing = { kind: 'tool', what: 'run_linter', turn: 1, sinceMs: 1_700_000_000_000 } as const
 const spent = anEvent({ event: 'model.responded', data: { prompt_tokens: 5, completion_tokens: 2 } })
 
 async function spending(test: TestLedger, runId: RunId): Promise<Attempt> {

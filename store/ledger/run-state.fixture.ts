@@ -35,6 +35,7 @@ async function contentsOf(redis: Redis, pattern: string): Promise<KeyContent[]> 
 
 async function contentOf(redis: Redis, key: string): Promise<KeyContent['content']> {
   if (/:(?:leases|retrying)$/.test(key)) return redis.zrange(key, '0', '-1')
+  if (key.endsWith(':pace')) return sumOf(await redis.hvals(key))
   const type = await redis.type(key)
   if (type === 'string') return redis.get(key)
   if (type === 'hash') return fieldsOf(await redis.hgetall(key))
@@ -42,6 +43,12 @@ async function contentOf(redis: Redis, key: string): Promise<KeyContent['content
   if (type === 'list') return redis.lrange(key, 0, -1)
   if (type === 'set') return (await redis.smembers(key)).toSorted()
   return (await redis.xrange(key, '-', '+')).map(([id, fields]): [string, string] => [id, JSON.stringify(fields)])
+}
+
+/** What the ten seconds of the pace have had together: when they began depends on the clock. */
+function sumOf(tens: readonly string[]): string {
+  const figures = tens.map((text) => text.split(' ').slice(1).map(Number))
+  return [0, 1, 2].map((at) => figures.reduce((sum, ten) => sum + (ten[at] ?? 0), 0)).join(' ')
 }
 
 function fieldsOf(stored: Record<string, string>): [string, string][] {

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { scriptText } from './script.ts'
 
 const folder = new URL('./', import.meta.url)
 const shared = ['keys', 'events', 'transitions']
@@ -11,6 +12,6 @@ export function scriptSources(): Map<string, string[]> {
   const read = (name: string) => readFileSync(new URL(`${name}.lua`, folder), 'utf8')
   const names = readdirSync(folder).flatMap((file) => (file.endsWith('.lua') ? [file.replace('.lua', '')] : []))
   const own = names.filter((name) => !shared.includes(name))
-  const behind = (name: string, parts: number) => [...shared.slice(0, parts), name].map(read).join('\n')
+  const behind = (name: string, parts: number) => scriptText([...shared.slice(0, parts), name].map(read))
   return new Map(own.map((name) => [name, [0, 1, 2, 3].map((parts) => behind(name, parts))]))
 }

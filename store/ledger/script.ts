@@ -10,7 +10,14 @@ const sharedParts = ['keys', 'events', 'transitions'] as const
 /** A script of a run: its keys start with `RunKeys.scripted`, and the shared parts up to `upTo` are put before it. */
 export function runScript(name: string, upTo: (typeof sharedParts)[number] = 'transitions'): Script {
   const parts = sharedParts.slice(0, sharedParts.indexOf(upTo) + 1)
-  return redisScript([...parts, name].map(sourceOf).join('\n'))
+  return redisScript(scriptText([...parts, name].map(sourceOf)))
+}
+
+/** The parts of a run's script. One that may write events tells of them when it is done, whatever way it took. */
+export function scriptText(parts: readonly string[]): string {
+  if (parts.length < 3) return parts.join('\n')
+  const command = ['local function command()', parts.at(-1), 'end']
+  return [...parts.slice(0, -1), ...command, 'local answer = command()', 'tell()', 'return answer'].join('\n')
 }
 
 export function plainScript(name: string): Script {

@@ -21,6 +21,7 @@ local has_changed = false
 -- Further arguments are fields of the operation that are set as well, name and value in turn.
 local function change_status(id, from, to, ...)
   has_changed = true
+  if from == 'running' then redis.call('HDEL', keys.doing, id) end
   for _, set in ipairs(sets_of[from] or {}) do redis.call('ZREM', set, id) end
   redis.call('HSET', prefix .. 'op:' .. id, 'status', to, ...)
   redis.call('HINCRBY', keys.run, 'n:' .. from, -1)
@@ -119,8 +120,7 @@ end
 
 -- Notes whether the run has used up its own budget.
 local function note_own_budget(at, origin)
-  local run = redis.call('HMGET', keys.run, 'budget', 'tokens')
-  local limit, used = tonumber(run[1] or ''), tonumber(run[2] or '0')
+  local limit, used = tonumber(redis.call('HGET', keys.run, 'budget') or ''), used_tokens()
   note_over('run', limit and used >= limit and { limit = limit, used = used } or nil, at, origin)
 end
 
@@ -169,8 +169,7 @@ end
 -- to their next heartbeat.
 local function stop_run(fields)
   redis.call('HSET', keys.run, 'cancel', '1', unpack(fields))
-  local namespace, run = string.match(prefix, '^(.*):{(.*)}:$')
-  redis.call('PUBLISH', namespace .. ':stops', run)
+  redis.call('PUBLISH', namespace .. ':stops', run_id)
 end
 
 -- The outcome of an operation that no attempt ended: skipped, cancelled, lost too often, not answered in time. It

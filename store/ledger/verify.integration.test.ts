@@ -23,7 +23,7 @@ async function endedRun(): Promise<RunId> {
   for (let attempts = await test.claimReady(runId); attempts.length > 0; attempts = await test.claimReady(runId)) {
     for (const attempt of attempts) {
       const status = attempt.node.name === 'failing' ? 'failed' : 'succeeded'
-      await test.ledger.append(attempt, 1, [anEvent()])
+      await test.ledger.append(attempt, 1, { events: [anEvent()] })
       const errorCode = status === 'failed' ? { errorCode: 'AGENT_004' } : {}
       await test.ledger.settle(attempt, 2, { outcome: anOutcome({ status, ...errorCode }), events: [] })
     }
@@ -62,10 +62,22 @@ const damages: [
     /2 operations are counted as failed, 1/,
   ],
   [
+    'events are counted that are not there',
+    2,
+    (keys) => test.redis.hincrby(keys.tally, 'tool.called', 1),
+    /1 events tool\.called are counted, the run has 0/,
+  ],
+  [
+    'it is noted what an attempt does that has ended',
+    2,
+    (keys) => test.redis.hset(keys.doing, root.operationId, '{}'),
+    /does not run, and it is noted what it does/,
+  ],
+  [
     'tokens are counted that no event has',
     2,
-    (keys) => test.redis.hincrby(keys.run, 'tokens', 1),
-    /the run has counted \d+ tokens, its events have \d+/,
+    (keys) => test.redis.hincrby(keys.run, 'tokens_in', 1),
+    /the run has counted 1 and 0 tokens, its events have 0 and 0/,
   ],
   [
     'a status is not what the events say',
@@ -262,7 +274,7 @@ describe('verify', () => {
     const runId = await test.executing([root])
     const [attempt] = await test.claimReady(runId)
     if (attempt === undefined) throw new Error('nothing was ready')
-    await ledger.append(attempt, 1, Array(2_500).fill(anEvent()))
+    await ledger.append(attempt, 1, { events: Array(2_500).fill(anEvent()) })
     await ledger.archiveEvents(runId, { keep: 0 })
     expect((await ledger.verify(runId)).violations).toEqual([])
     const { projectId, seq } = await ledger.getRun(runId)

@@ -8,7 +8,7 @@ import { segmentOf } from './stored-events.ts'
 import { foldOperations, type OperationsFold } from './fold-operations.ts'
 import { foldBudgets } from './fold-budgets.ts'
 import { foldQuestions } from './fold-questions.ts'
-import { foldDecisions, foldModelCalls, foldRun } from './fold-run.ts'
+import { foldDecisions, foldModelCalls, foldRun, foldTally } from './fold-run.ts'
 import {
   compareFailures,
   compareFindings,
@@ -22,7 +22,8 @@ import {
   type Violation,
 } from './accounts.ts'
 import { countVerdicts, readDecisions } from './decisions.ts'
-import { readEvents } from './event-log.ts'
+import { readEvents, readTally } from './event-log.ts'
+import { strayDoing } from './live-state.ts'
 import { listQuestions } from './questions.ts'
 import { getRun } from './read-runs.ts'
 import type { LedgerStore } from './store.ts'
@@ -39,6 +40,7 @@ export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verif
   const operations = foldOperations({ planned: accounts, policy: run.request.errorPolicy })
   const [lifecycle, modelCalls, decisions, budgets] = [foldRun(), foldModelCalls(), foldDecisions(), foldBudgets()]
   const questions = foldQuestions(operations, budgets)
+  const tally = foldTally()
   const { events, violations } = await readAll(store, run, [
     operations.take,
     lifecycle.take,
@@ -46,6 +48,7 @@ export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verif
     budgets.take,
     questions.take,
     decisions.take,
+    tally.take,
   ])
   violations.push(...operations.violations, ...modelCalls.violations, ...lifecycle.violations(run))
   violations.push(
@@ -59,6 +62,9 @@ export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verif
   violations.push(...(await compareFindings(store, run, accounts)))
   violations.push(...questions.violations(run, accounts, await listQuestions(store, runId)))
   violations.push(...decisions.violations(await readDecisions(store, runId), await countVerdicts(store, runId)))
+  // Of what is missing invariant 1 has said it.
+  if (events >= run.seq) violations.push(...tally.violations(await readTally(store, runId)))
+  violations.push(...(await strayDoing(store, runId, accounts)))
   violations.push(...budgets.violations(run), ...withoutEnd(run, accounts, operations))
   violations.push(...compareResults(accounts, await readResults(store, run)))
   return { violations, events, operations: accounts.size }

@@ -52,7 +52,7 @@ async function enqueueReady(runId: RunId): Promise<string[]> {
 async function work({ run_id: runId, operation_id: operationId, dispatch }: PayloadOf<'operations'>): Promise<void> {
   const answer = await ledger.claim({ runId, operationId, dispatch }, newToken())
   if (answer.kind !== 'claimed') return
-  await ledger.append(answer.attempt, 1, [anEvent()])
+  await ledger.append(answer.attempt, 1, { events: [anEvent()] })
   await ledger.settle(answer.attempt, 2, { outcome: anOutcome(), events: [anEvent()] })
   await enqueueReady(runId)
 }

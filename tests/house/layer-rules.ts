@@ -112,6 +112,7 @@ const packageHomes: Record<string, string> = {
   '@octokit/core': 'code-hosts/',
   '@octokit/auth-app': 'code-hosts/',
   '@octokit/webhooks': 'services/api/routes/webhooks/',
+  ws: 'services/api/',
   '@opentelemetry/api': 'platform/tracing/',
   '@opentelemetry/sdk-trace': 'platform/tracing/',
   '@opentelemetry/exporter-trace-otlp-http': 'platform/tracing/',

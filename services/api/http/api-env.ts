@@ -1,4 +1,5 @@
 import type { HttpBindings } from '@hono/node-server'
+import type { WebSocket } from 'ws'
 import type { AppError } from '#domain/error.ts'
 import type { Scope } from '#domain/scope.ts'
 
@@ -25,7 +26,10 @@ export function loggedCaller({ tokenId, name }: Caller): { token: string; token_
 
 /** The bindings exist on a real port only. */
 export type ApiEnv = {
-  Bindings: Partial<HttpBindings>
+  Bindings: Partial<HttpBindings> & {
+    /** Changes over to a WebSocket; there for a request that asks for one. HTTP_004 when its handshake is wrong. */
+    upgrade?: () => Promise<WebSocket>
+  }
   Variables: {
     caller: Caller
     /** Looks the token up again: undefined once it is revoked or expired. STORE_001 when that cannot be done. */

@@ -27,7 +27,9 @@ const wantedToken =
 /** AUTH_001 without a known token. LIMIT_001 for a token over its limit, and for an address that sends unknown ones again and again. */
 export function bearerAuth(deps: AuthDeps): MiddlewareHandler<ApiEnv> {
   return async (context, next) => {
-    const callerNow = () => callerOf(context.req.header('authorization'), deps)
+    const given =
+      bearerToken(context.req.header('authorization')) ?? offeredToken(context.req.header('sec-websocket-protocol'))
+    const callerNow = () => callerOf(given, deps)
     const caller = await callerNow()
     if (caller === undefined) {
       const address = addressKey(context.env?.incoming?.socket.remoteAddress ?? 'unknown')
@@ -53,8 +55,13 @@ export function bearerToken(header: string | undefined): string | undefined {
   return /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1]
 }
 
-async function callerOf(header: string | undefined, deps: AuthDeps): Promise<Caller | undefined> {
-  const given = bearerToken(header)
+/** A browser can give a WebSocket no header of its own, so the token is among the protocols that it offers: `remora.bearer.<base64url>`. */
+function offeredToken(protocols: string | undefined): string | undefined {
+  const offered = /(?:^|[\s,])remora\.bearer\.([\w-]+)/.exec(protocols ?? '')?.[1]
+  return offered === undefined ? undefined : Buffer.from(offered, 'base64url').toString()
+}
+
+async function callerOf(given: string | undefined, deps: AuthDeps): Promise<Caller | undefined> {
   if (given === undefined) return undefined
   const hash = sha256(given)
   return ofEnvironment(hash, deps.tokens) ?? deps.findStored(given, hash)

@@ -10,6 +10,7 @@ import { openLog, type Log } from '#platform/log.ts'
 import type { ApiEnv } from './api-env.ts'
 import { problemHeaders, problemOf } from './problem.ts'
 import { refuseBrokenRequests, watchSlowBodies } from './refuse-connection.ts'
+import { serveUpgrades, wantsWebSocket } from './upgrade.ts'
 
 export type ServedApp = {
   url: string
@@ -73,7 +74,8 @@ function openServer(
   { maxConnections, headersMs, requestMs, idleMs, keepAliveMs }: ServeLimits,
   log: ServeLog,
 ): Server {
-  const answer = getRequestListener(app.fetch, { errorHandler: answerBroken(log) })
+  const errorHandler = answerBroken(log)
+  const answer = getRequestListener(app.fetch, { errorHandler })
   const timeouts = {
     headersTimeout: headersMs,
     requestTimeout: requestMs,
@@ -81,10 +83,12 @@ function openServer(
     connectionsCheckingInterval: Math.max(100, Math.min(headersMs / 3, 5_000)),
   }
   // A missing Host is answered below, with a problem.
-  const server = createServer({ ...timeouts, requireHostHeader: false }, (request, response) => {
+  const options = { ...timeouts, requireHostHeader: false, shouldUpgradeCallback: wantsWebSocket }
+  const server = createServer(options, (request, response) => {
     response.once('close', () => setImmediate(dropIdle))
     void answer(request, response)
   })
+  serveUpgrades(server, app.fetch, errorHandler)
   server.maxConnections = maxConnections
   server.setTimeout(idleMs)
   // Once stopping, a connection kept alive by its client would hold the close for seconds after its last answer.

@@ -46,7 +46,7 @@ async function endedRun(count: number): Promise<RunId> {
   // Two come with the ends of the operation and of the run.
   for (let left = count - seq - 2, n = 1; left > 0; left -= 500, n += 1) {
     const events = Array.from({ length: Math.min(500, left) }, () => anEvent())
-    await ledger.append(attempt, n, events)
+    await ledger.append(attempt, n, { events })
   }
   await ledger.settle(attempt, 100, { outcome: anOutcome(), events: [] })
   const events = [anEvent({ event: 'run.completed', phase: 'review' })]

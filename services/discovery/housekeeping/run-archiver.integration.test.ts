@@ -19,7 +19,7 @@ it('keeps a long run within its limit in Redis while it goes on, and every event
   const [attempt] = await test.claimReady(runId)
   if (attempt === undefined) throw new Error('nothing was ready')
   const events = Array.from({ length: 500 }, () => anEvent())
-  for (let n = 1; n <= 25; n++) await ledger.append(attempt, n, events)
+  for (let n = 1; n <= 25; n++) await ledger.append(attempt, n, { events })
   const { seq } = await ledger.getRun(runId)
   await until(() => redis.xlen(runKeys(namespace, runId).events), {
     holds: (length) => length < 10_000 + 2 * segmentLength,

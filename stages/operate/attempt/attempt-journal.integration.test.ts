@@ -19,9 +19,9 @@ describe('what an attempt tells', () => {
     const { ledger } = bench
     const watched: OperationDeps['ledger'] = {
       ...ledger,
-      async append(attempt, n, events) {
-        look(events)
-        return ledger.append(attempt, n, events)
+      async append(attempt, n, told) {
+        look(told.events)
+        return ledger.append(attempt, n, told)
       },
       async settle(attempt, n, settlement) {
         look(settlement.events)

@@ -69,7 +69,7 @@ async function appendNext(attempt: Attempt, batches: EventBatches, { ledger, log
   for (;;) {
     const { n, events } = batches.next()
     try {
-      const answer = await ledger.append(attempt, n, events)
+      const answer = await ledger.append(attempt, n, { events })
       batches.arrived()
       return answer
     } catch (error) {

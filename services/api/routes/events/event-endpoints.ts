@@ -29,7 +29,23 @@ curl -N -H "Authorization: Bearer $REMORA_TOKEN" -H 'Accept: text/event-stream' 
   unreachable. When a store becomes unreachable later, the stream stays open and waits for it.
 - \`limit\` and \`wait_ms\` are checked, but have no effect on a stream.
 
-A browser's EventSource cannot send a bearer token: use a client based on \`fetch\` there. Nothing is
+A browser's EventSource cannot send a bearer token: use a client based on \`fetch\` there, or a WebSocket.
+
+The same address answers a request for a WebSocket (\`Upgrade: websocket\`) with the same frames and the same
+positions, each frame a message of JSON:
+
+- \`{"type":"connected","seq","missed"}\` or \`{"type":"resync","after","first","last"}\`, then
+  \`{"type":"event","id","event"}\` and \`{"type":"end","run_id","status"}\`. After 15 s of silence
+  \`{"type":"ping","id"}\`, with the number of the last event that was read.
+- A client may send \`{"type":"ping"}\`, which \`{"type":"pong"}\` answers, and \`{"type":"pong"}\`, at most 4 KiB each.
+- The token is in \`Authorization\`, or among the protocols that are offered: \`new WebSocket(url, ['remora',
+  'remora.bearer.' + token in base64url])\`; the service takes \`remora\`. Without a token, or for an unknown run, the answer is a
+  problem, not a WebSocket.
+- It is closed with 1000 behind \`end\` and \`resync\`, 1001 when the service stops, 1009 after a longer frame, 1011 when events
+  cannot be read, 4400 after what is no frame, 4401 when the token is revoked or expires, 4404 when the run is deleted, 4408
+  after a minute in which nothing was taken or no ping of the protocol was answered.
+
+Nothing is
 queued for a slow reader: it continues from its own position. A page that begins past the last event is 400 RUN_002.`
 
 export const eventEndpoints = {

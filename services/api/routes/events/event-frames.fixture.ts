@@ -1,3 +1,4 @@
+import { openBell } from '#platform/bell.ts'
 import { Frame } from '#schemas/frame-schema.ts'
 
 export type FrameReader = {
@@ -33,6 +34,60 @@ export async function openFrames(url: string, headers: Readonly<Record<string, s
     text: () => text,
     leave: () => leaving.abort(),
   }
+}
+
+export type OpenedSocket = FrameReader & {
+  protocol: string
+  send(frame: string | Uint8Array<ArrayBuffer>): void
+  /** Resolves to the code that it was closed with. */
+  closed: Promise<number>
+}
+
+/** Reads the frames of a WebSocket as a browser does. `protocols` are those that it offers. */
+export async function openWebSocket(url: string, protocols: readonly string[] = []): Promise<OpenedSocket> {
+  const socket = new WebSocket(url.replace(/^http/, 'ws'), [...protocols])
+  const arrived: Frame[] = []
+  const bell = openBell()
+  let code: number | undefined
+  socket.addEventListener('message', ({ data }) => {
+    arrived.push(Frame.parse(JSON.parse(String(data))))
+    bell.ring()
+  })
+  const closed = new Promise<number>((resolve) => {
+    socket.addEventListener('close', (event) => {
+      resolve((code = event.code))
+      bell.ring()
+    })
+  })
+  await new Promise((resolve, reject) => {
+    socket.addEventListener('open', resolve)
+    socket.addEventListener('error', () => reject(new Error('the WebSocket was refused')))
+  })
+  async function* frames(): AsyncGenerator<Frame> {
+    for (;;) {
+      const frame = arrived.shift()
+      if (frame !== undefined) yield frame
+      else if (code !== undefined) return
+      else await bell.rung()
+    }
+  }
+  const { protocol } = socket
+  return { protocol, frames, text: () => '', send: (frame) => socket.send(frame), closed, leave: () => socket.close() }
+}
+
+/** The request for a WebSocket as it is sent, for clients that do not behave. */
+export function handshakeOf(url: string, headers: Readonly<Record<string, string>> = {}): string {
+  const { host, pathname, search } = new URL(url)
+  const fields = {
+    host,
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': Buffer.alloc(16).toString('base64'),
+    ...headers,
+  }
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `GET ${pathname}${search} HTTP/1.1\r\n${lines.join('')}\r\n`
 }
 
 /** Returns undefined for a comment. */

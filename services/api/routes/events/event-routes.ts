@@ -7,9 +7,10 @@ import type { ApiEnv } from '../../http/api-env.ts'
 import { composingView, findRun } from '../runs/run-view.ts'
 import { eventEndpoints } from './event-endpoints.ts'
 import { type EventSource, openLogFollower, withoutSecrets } from './follow-log.ts'
-import { serverSentEvents, sharedWire } from './frames.ts'
+import { serverSentEvents, sharedWire, socketMessages } from './frames.ts'
 import { readEventPage } from './read-event-page.ts'
-import { openReaders, type Reader, type ReaderLimits, usualReaderLimits } from './serve-reader.ts'
+import { openReaders, type ReaderLimits, usualReaderLimits } from './serve-reader.ts'
+import { socketSink } from './socket-sink.ts'
 import { streamBody } from './stream-body.ts'
 
 export type EventRouteDeps = {
@@ -26,17 +27,19 @@ const streamHeaders = {
   'x-accel-buffering': 'no', // nginx would hold events back
 }
 
-/** `Accept: text/event-stream` asks for a live stream instead of a page. */
+/** `Accept: text/event-stream` asks for a live stream instead of a page, and so does a request for a WebSocket. */
 export function addEventRoute(routes: OpenAPIHono<ApiEnv>, deps: EventRouteDeps): void {
   const { ledger, redactor, log, closing, readerLimits } = deps
   const logs = openLogFollower(ledger, redactor)
-  const serve = openReaders({ logs, log, closing, limits: { ...usualReaderLimits, ...readerLimits } })
-  const wire = sharedWire(serverSentEvents)
+  const limits = { ...usualReaderLimits, ...readerLimits }
+  const serve = openReaders({ logs, log, closing, limits })
+  const wires = { stream: sharedWire(serverSentEvents), socket: sharedWire(socketMessages) }
   routes.openapi(eventEndpoints.events, async (c) => {
     const { after, category, limit, wait_ms: waitMs } = c.req.valid('query')
     const { projectId } = c.get('caller')
     const run = await findRun(c.req.valid('param').run_id, projectId, ledger)
-    if (!/\btext\/event-stream\b/i.test(c.req.header('accept') ?? '')) {
+    const upgrade = c.env?.upgrade
+    if (upgrade === undefined && !/\btext\/event-stream\b/i.test(c.req.header('accept') ?? '')) {
       if (after > run.seq)
         throw new AppError('RUN_002', `after: ${after} is past the last event of the run, ${run.seq}`)
       const signal = AbortSignal.any([c.req.raw.signal, closing])
@@ -52,9 +55,13 @@ export function addEventRoute(routes: OpenAPIHono<ApiEnv>, deps: EventRouteDeps)
       const now = await c.get('callerNow')()
       return now?.projectId === projectId && now.scopes.includes('runs:read')
     }
-    const reader: Omit<Reader, 'sink'> = { run, after: resumed, category, wire, isAllowed }
-    const cut = () => c.env.outgoing?.destroy()
-    const body = streamBody((sink) => serve({ ...reader, sink }), cut)
+    const reader = { run, after: resumed, category, isAllowed }
+    if (upgrade !== undefined) {
+      serve({ ...reader, wire: wires.socket, sink: socketSink(await upgrade(), limits) })
+      return c.body(null)
+    }
+    const cut = () => c.env?.outgoing?.destroy()
+    const body = streamBody((sink) => serve({ ...reader, wire: wires.stream, sink }), cut)
     for (const [name, value] of Object.entries(streamHeaders)) c.header(name, value)
     return c.body(body)
   })

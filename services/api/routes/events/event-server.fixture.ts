@@ -115,7 +115,7 @@ export async function runningRun({ ledger, executing, claimReady }: RunningLedge
     runId,
     seq: async () => (await ledger.getRun(runId)).seq,
     async emit(events) {
-      await ledger.append(attempt, (n += 1), events)
+      await ledger.append(attempt, (n += 1), { events })
     },
     async end() {
       await ledger.settle(attempt, (n += 1), { outcome: anOutcome(), events: [] })

@@ -24,6 +24,14 @@ export const serverSentEvents: Wire = {
   },
 }
 
+/** One message for each frame. */
+export const socketMessages: Wire = {
+  events: (entries) => entries.map(({ seq, json }) => Buffer.from(`{"type":"event","id":"${seq}","event":${json}}`)),
+  control(frame, at) {
+    return Buffer.from(JSON.stringify(frame.type === 'ping' ? { ...frame, id: String(at) } : frame))
+  },
+}
+
 /** Returns a wire that writes the same entries for the same filter only once, for all their readers. */
 export function sharedWire(wire: Wire) {
   type Texts = Map<string, readonly Buffer[]>

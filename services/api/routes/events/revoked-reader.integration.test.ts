@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
+import { parseJson } from '#domain/json.ts'
+import { RunId } from '#domain/id-schemas.ts'
 import { sha256 } from '#domain/ids.ts'
 import { until } from '#testing/until.ts'
 import { TokenCreated } from '#schemas/token-schema.ts'
 import { runForm, tarOf } from '../../app.fixture.ts'
 import { openAttackedApi, type AttackedApi } from '../../attack/attacked-api.fixture.ts'
 import type { TokenRecord } from '../access/token-record.ts'
-import { openFrames, type FrameReader } from './event-frames.fixture.ts'
+import { rawRequest } from '../../http/raw-request.fixture.ts'
+import { handshakeOf, openFrames, openWebSocket, type FrameReader } from './event-frames.fixture.ts'
 
 let api: AttackedApi
 let runId: string
@@ -48,6 +51,30 @@ it('a stream ends soon after its token was revoked, without an end of the run; t
   expect(leaked.read.types).not.toContain('end')
   expect(good.read.isOver).toBe(false)
   good.stream.leave()
+})
+
+it('a WebSocket has its token among the protocols that it offers, and is closed soon after that was revoked', async () => {
+  const token = TokenCreated.parse(await (await api.fetch('/v1/tokens', { method: 'POST' })).json())
+  const offered = `remora.bearer.${Buffer.from(token.token).toString('base64url')}`
+  const socket = await openWebSocket(eventsOf(), ['remora', offered])
+  expect(socket.protocol).toBe('remora')
+  expect((await openWebSocket(eventsOf(), [offered])).protocol).toBe(offered)
+  expect((await api.fetch(`/v1/tokens/${token.token_id}`, { method: 'DELETE' })).status).toBe(204)
+  expect(await socket.closed).toBe(4401)
+  const answer = await rawRequest(api.url, handshakeOf(eventsOf(), { 'sec-websocket-protocol': offered }))
+  expect([answer.status, parseJson(answer.body)]).toMatchObject([401, { error_code: 'AUTH_001' }])
+})
+
+it('a WebSocket is closed when its run is deleted', async () => {
+  const answer = await api.fetch('/v1/runs', { method: 'POST', body: runForm(await tarOf({ 'a.py': 'x = 1\n' })) })
+  const { run_id: doomed } = z.object({ run_id: RunId }).parse(await answer.json())
+  const headers = { authorization: `Bearer ${api.token}` }
+  const refused = await rawRequest(api.url, handshakeOf(`${api.url}/v1/runs`, headers))
+  expect([refused.status, refused.headers['connection']]).toEqual([200, 'close'])
+  const protocol = `remora.bearer.${Buffer.from(api.token).toString('base64url')}`
+  const socket = await openWebSocket(`${api.url}/v1/runs/${doomed}/events`, [protocol])
+  await api.redis.del(`${api.namespace}:{${doomed}}:run`)
+  expect(await socket.closed).toBe(4404)
 })
 
 it.concurrent.for<[string, Partial<TokenRecord>]>([

@@ -5,7 +5,7 @@ import { anEvent, testLedger } from '#testing/open-test-ledger.ts'
 import { until } from '#testing/until.ts'
 import { useOpened } from '#testing/use-opened.ts'
 import type { Frame } from '#schemas/frame-schema.ts'
-import { type FrameReader, numbersOf, openFrames } from './event-frames.fixture.ts'
+import { type FrameReader, numbersOf, openFrames, openWebSocket } from './event-frames.fixture.ts'
 import { runningRun, serveEvents, type EventServer, type RunningRun } from './event-server.fixture.ts'
 
 let server: EventServer
@@ -23,7 +23,10 @@ const some = (count: number, data: Record<string, unknown> = {}) =>
   Array.from({ length: count }, () => anEvent({ data }))
 
 /** The connections that give the same frames. */
-const wires: Readonly<Record<string, (url: string) => Promise<FrameReader>>> = { stream: openFrames }
+const wires: Readonly<Record<string, (url: string) => Promise<FrameReader>>> = {
+  stream: openFrames,
+  WebSocket: openWebSocket,
+}
 
 describe.each(Object.entries(wires))('the events of a run by a %s', (_, open) => {
   const allOf = async (url: string): Promise<Frame[]> => Array.fromAsync((await open(url)).frames())

@@ -33,6 +33,8 @@ const run: Run = {
   files: 2,
   away: [],
   budget: null,
+  tokensIn: 0,
+  tokensOut: 0,
   tokens: 0,
   findings: 0,
   usedBudgets: [],

@@ -1,0 +1,68 @@
+import type { RawData, WebSocket } from 'ws'
+import { isRecord, parseJson } from '#domain/json.ts'
+import { repeatEvery } from '#platform/clock.ts'
+import type { Frame } from '#schemas/frame-schema.ts'
+import type { EndOfStream, ReaderLimits, Sink } from './serve-reader.ts'
+
+/** The connection takes nothing more while so much of it waits in this process. */
+const maxWaitingBytes = 64 * 1024
+
+const closings: Readonly<Record<Exclude<EndOfStream, 'left'>, readonly [code: number, reason: string]>> = {
+  end: [1000, 'the stream is over'],
+  stopping: [1001, 'the service stops'],
+  fault: [1011, 'the events cannot be read'],
+  token: [4401, 'the token was revoked, or has expired'],
+  gone: [4404, 'the run was deleted'],
+  stuck: [4408, 'nothing was taken or answered for too long'],
+}
+const badFrame = [4400, 'not a frame: {"type":"ping"} or {"type":"pong"}'] as const
+
+/** `heartbeatMs`: how often the client is asked for a sign of life, which its system gives; after `stuckMs` without one it is cut. */
+export function socketSink(socket: WebSocket, { heartbeatMs, stuckMs }: ReaderLimits): Sink {
+  let drain = () => {}
+  let leave: Parameters<Sink['onLeave']>[0] = () => {}
+  let heardAt = performance.now()
+  const hasRoom = () => socket.bufferedAmount <= maxWaitingBytes
+  const stopPings = repeatEvery(heartbeatMs, async () => {
+    if (performance.now() - heardAt > stuckMs) leave('stuck')
+    else if (hasRoom()) socket.ping()
+  })
+  socket.on('pong', () => void (heardAt = performance.now()))
+  socket.on('ping', (data) => hasRoom() && socket.pong(data))
+  socket.on('message', (data, isBinary) => {
+    heardAt = performance.now()
+    const type = isBinary ? undefined : typeOf(data)
+    if (type === 'ping') return hasRoom() && socket.send(JSON.stringify({ type: 'pong' } satisfies Frame))
+    return type !== 'pong' && socket.close(...badFrame)
+  })
+  socket.on('error', () => {}) // `close` follows
+  socket.once('close', () => {
+    void stopPings()
+    leave('left')
+  })
+  return {
+    write(texts) {
+      for (const text of texts.slice(0, -1)) socket.send(text, { binary: false })
+      const [last] = texts.slice(-1)
+      let isFull = false
+      const taken = () => {
+        if (!isFull) return
+        heardAt = performance.now() // what is full holds back the pings, too
+        drain()
+      }
+      if (last !== undefined) socket.send(last, { binary: false }, taken)
+      isFull = !hasRoom()
+      return isFull ? 'full' : 'taken'
+    },
+    onDrain: (call) => void (drain = call),
+    onLeave: (call) => void (leave = call),
+    end(why) {
+      if (why !== 'left') socket.close(...closings[why])
+    },
+  }
+}
+
+function typeOf(data: RawData): unknown {
+  const frame = Buffer.isBuffer(data) ? parseJson(data.toString()) : undefined
+  return isRecord(frame) ? frame['type'] : undefined
+}

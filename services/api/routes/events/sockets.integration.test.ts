@@ -1,0 +1,76 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { parseJson } from '#domain/json.ts'
+import { anEvent, testLedger } from '#testing/open-test-ledger.ts'
+import { until } from '#testing/until.ts'
+import { useOpened } from '#testing/use-opened.ts'
+import { openSocket, rawRequest } from '../../http/raw-request.fixture.ts'
+import { handshakeOf, openWebSocket } from './event-frames.fixture.ts'
+import { runningRun, serveEvents, type EventServer, type RunningRun } from './event-server.fixture.ts'
+
+let server: EventServer
+let run: RunningRun
+const test = useOpened(testLedger)
+beforeEach(async () => {
+  server = await serveEvents(test.ledger)
+  run = await runningRun(test)
+})
+afterEach(() => server.close())
+
+const eventsOf = (query = '', { url } = server) => `${url}/v1/runs/${run.runId}/events${query}`
+const some = (count: number, data: Record<string, unknown> = {}) =>
+  Array.from({ length: count }, () => anEvent({ data }))
+
+describe('a WebSocket', () => {
+  it('tells after a silence how far it has looked, and answers pings', async () => {
+    const brief = await serveEvents(test.ledger, { heartbeatMs: 20 })
+    const socket = await openWebSocket(eventsOf('?category=run_lifecycle', brief))
+    await run.emit(some(30))
+    const id = `${await run.seq()}`
+    for await (const frame of socket.frames()) if (frame.type === 'ping' && frame.id === id) break
+    socket.send('{"type":"ping"}')
+    socket.send('{"type":"pong"}')
+    for await (const frame of socket.frames()) if (frame.type === 'pong') break
+    await run.end()
+    expect((await Array.fromAsync(socket.frames())).at(-1)).toMatchObject({ type: 'end' })
+    expect(await socket.closed).toBe(1000)
+    await brief.close()
+  })
+
+  it.for([
+    ['is not JSON', 'hello', 4400],
+    ['is no object', '[]', 4400],
+    ['has an unknown type', '{"type":"event"}', 4400],
+    ['is binary', new Uint8Array([1]), 4400],
+    ['is too long', 'x'.repeat(5_000), 1009],
+  ] as const)('is closed when its client sends what %s, and no other', async ([, sent, code]) => {
+    const [bad, good] = await Promise.all([openWebSocket(eventsOf()), openWebSocket(eventsOf())])
+    bad.send(sent)
+    expect(await bad.closed).toBe(code)
+    await run.end()
+    expect((await Array.fromAsync(good.frames())).at(-1)).toMatchObject({ type: 'end' })
+  })
+
+  it('whose client neither reads nor answers is cut, and no other', async () => {
+    const strict = await serveEvents(test.ledger, { stuckMs: 500, heartbeatMs: 50 })
+    const quick = await openWebSocket(eventsOf('', strict))
+    const silent = openSocket(strict.url)
+    silent.pause().write(handshakeOf(eventsOf('', strict)))
+    const reading = Array.fromAsync(quick.frames())
+    for (let batch = 0; batch < 10; batch += 1) await run.emit(some(100, { text: 'x'.repeat(8_000) }))
+    await until(() => strict.lines.some((line) => line.includes('reader of events cut')))
+    await run.end()
+    expect((await reading).at(-1)).toMatchObject({ type: 'end' })
+    silent.destroy()
+    await strict.close()
+  })
+
+  it.for([
+    ['of an unknown run', () => `${server.url}/v1/runs/r0000000000000/events`, {}, 404, 'RUN_001'],
+    ['of an unknown category', () => eventsOf('?category=odd'), {}, 400, 'RUN_002'],
+    ['of a wrong position', () => eventsOf('?after=first'), {}, 400, 'RUN_002'],
+    ['that is no handshake', () => eventsOf(), { 'sec-websocket-key': 'short' }, 400, 'HTTP_004'],
+  ] as const)('%s is refused with a problem', async ([, url, headers, status, code]) => {
+    const answer = await rawRequest(server.url, handshakeOf(url(), headers))
+    expect([answer.status, parseJson(answer.body)]).toMatchObject([status, { error_code: code }])
+  })
+})
