@@ -24,12 +24,10 @@ const Text = z.string().optional().catch(undefined)
 
 /** Returns the state after one more event. Events must be folded in the order of their numbers, each once. */
 export function foldProgress(state: ProgressState, event: EventView): ProgressState {
-  const isFinding = event.event === 'finding.reported'
-  const line = isFinding || isTold(event) ? summarizeEvent(event) : undefined
-  const list = isFinding ? 'findings' : 'recent'
+  const list = event.event === 'finding.reported' ? 'findings' : isTold(event) ? 'recent' : undefined
   const seen: ProgressState = {
     ...state,
-    ...(line !== undefined && { [list]: [...state[list], line].slice(-mostLines[list]) }),
+    ...(list && { [list]: [...state[list], summarizeEvent(event)].slice(-mostLines[list]) }),
     pace: nextPace(state.pace, event, Count.parse(event.data['tokens'])),
     startedAtMs: state.startedAtMs ?? Date.parse(event.ts),
     lastAtMs: Date.parse(event.ts),

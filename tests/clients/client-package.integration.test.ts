@@ -30,6 +30,7 @@ const compilerOptions = {
 const mistakes = {
   'a field that the request does not have': ['{ agents:', '{ agent:'],
   'a category that no event has': ["'worker_output'", "'worker_outputs'"],
+  'data that an event does not have': ['event.data.path', 'event.data.place'],
   'an event before it is known to be one': ["if (frame.type !== 'event') continue", ''],
   'a field that a run does not have': ['run.status', 'run.state'],
   'a run that may go on': ["awaited.kind === 'result' ? awaited.run.status : 'it goes on'", 'awaited.run.status'],
@@ -94,7 +95,7 @@ describe('the programs of the guide', () => {
   it('in TypeScript: starts a run, streams what its agents bring and awaits its end', async () => {
     const { code, out, err } = await run(process.execPath, ['example.ts'], service())
     expect({ code, err }).toEqual({ code: 0, err: '' })
-    expect(out).toMatch(/^\d+ operation\.ended \S+\.py .+$/m)
+    expect(out).toMatch(/^\d+ \S+\.py succeeded$/m)
     expect(out).toMatch(/\ncompleted\n$/)
   })
 

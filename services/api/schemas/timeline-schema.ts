@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { RunId } from '#domain/id-schemas.ts'
 import { EventView } from './event-schema.ts'
 import { VerdictShape } from './decision-schema.ts'
-import { OperationStatusShape, RunStatusShape } from './run-schema.ts'
+import { liveShape } from './live-schema.ts'
+import { RunStatusShape } from './run-schema.ts'
 import { Time } from './wire-parts.ts'
 
 const { seq, ts, event, category, operation_id, node_id, data } = EventView.shape
@@ -20,16 +21,6 @@ export const TimelineEntry = z
   })
   .meta({ id: 'TimelineEntry' })
 export type TimelineEntry = z.infer<typeof TimelineEntry>
-
-const TimelineOperation = z
-  .strictObject({
-    operation_id: z.string(),
-    agent: z.string(),
-    node_id: z.string(),
-    status: OperationStatusShape,
-    since: Time,
-  })
-  .meta({ id: 'TimelineOperation' })
 
 export const TimelineDecision = z
   .strictObject({
@@ -66,8 +57,8 @@ export const Timeline = z
     correlation_id: z.string(),
     objective: z.string().nullable().meta({ description: 'null of a run that was asked for by its agents' }),
     status: RunStatusShape,
-    current_step: z.string().meta({ description: 'what the run itself has last told, in words' }),
-    active_operations: z.array(TimelineOperation).meta({ description: 'the first 100, those that began first before' }),
+    current_step: liveShape.current_step,
+    active_operations: liveShape.active_operations,
     decisions: TimelineDecisions,
     artifacts: z.array(Artifact),
     total_duration_ms: z.number().meta({ description: 'from its acceptance to its end, or till now' }),

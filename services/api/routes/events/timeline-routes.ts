@@ -3,9 +3,8 @@ import type { Decision } from '#domain/decision.ts'
 import { AppError } from '#domain/error.ts'
 import { type WireEvent, wireEvent } from '#domain/event.ts'
 import { type EventCategory, eventCategories, type EventName, eventTable } from '#domain/events/event-table.ts'
-import { isEnded, type Run } from '#domain/run.ts'
+import type { Run } from '#domain/run.ts'
 import { summarizeEvent } from '#domain/timeline/summarize-event.ts'
-import { plural } from '#domain/timeline/words.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
 import { type Artifact, type Timeline, TimelineDecision, TimelineEntry } from '#schemas/timeline-schema.ts'
@@ -13,7 +12,8 @@ import type { Ledger } from '#store/ledger/ledger.ts'
 import type { LiveState } from '#store/ledger/live-state.ts'
 import type { ApiEnv } from '../../http/api-env.ts'
 import { isoTime, viewOf } from '../../http/schema-parts.ts'
-import { findRun, runLinks } from '../runs/run-view.ts'
+import { activeView, currentStep } from '../runs/live-view.ts'
+import { findRun, runLinks, waitingFor } from '../runs/run-view.ts'
 import { type EventSource, withoutSecrets } from './follow-log.ts'
 import { requireKnown, scanEvents } from './read-event-page.ts'
 import { timelineEndpoints } from './timeline-endpoints.ts'
@@ -76,20 +76,10 @@ function runPart(run: Run, live: LiveState) {
     correlation_id: runId,
     objective: null,
     status,
-    current_step: stepOf(run, live),
+    current_step: currentStep(run, live.counts, waitingFor(run, { away: [] })),
     active_operations: live.shown.map(activeView),
     total_duration_ms: Math.max(0, (endedAt ?? Date.now()) - acceptedAt),
   }
-}
-
-function stepOf({ status, phase, counts }: Run, { shown }: LiveState): string {
-  if (isEnded(status)) return `has ended: ${status}`
-  return shown.length === 0 ? phase : `${phase}: ${plural(counts.running + counts.waiting, 'operation')} active`
-}
-
-function activeView({ operationId, bundle, nodeId, doing, sinceMs }: LiveState['shown'][number]) {
-  const status = doing.kind === 'person' ? ('waiting' as const) : ('running' as const)
-  return { operation_id: operationId, agent: bundle, node_id: nodeId, status, since: isoTime(sinceMs) }
 }
 
 function countsOf(tally: Tally): Record<string, number> {

@@ -30,7 +30,7 @@ export function liveView(run: Run, live: LiveState, waitingFor: readonly Waiting
   }
 }
 
-function activeView({ operationId, bundle, doing, sinceMs, ...same }: LiveOperation): ActiveOperation {
+export function activeView({ operationId, bundle, doing, sinceMs, ...same }: LiveOperation): ActiveOperation {
   const isAsking = doing.kind === 'person'
   return {
     operation_id: operationId,
@@ -48,7 +48,7 @@ function activeView({ operationId, bundle, doing, sinceMs, ...same }: LiveOperat
 type Counts = LiveState['counts']
 
 /** Says in words what a run does now; where nothing moves, what it waits for. */
-function currentStep(run: Run, active: Counts, waitingFor: readonly WaitingFor[]): string {
+export function currentStep(run: Run, active: Counts, waitingFor: readonly WaitingFor[]): string {
   const { status, phase, counts, stop, composing } = run
   if (isEnded(status)) return `has ended: ${status}`
   if (stop !== null) return 'stops: what runs is ended'

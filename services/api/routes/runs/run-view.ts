@@ -60,7 +60,7 @@ export function runSummaryView(run: Run, lacking: Lacking): RunSummary {
 }
 
 /** The ledger knows which models are away; what their servers say only live workers do. */
-function waitingFor(run: Run, { away, store }: Lacking): WaitingFor[] {
+export function waitingFor(run: Run, { away, store }: Lacking): WaitingFor[] {
   if (isEnded(run.status) || run.stop !== null) return []
   const models = run.away.map(({ model, since }) => {
     const servers = away.find((unreachable) => unreachable.model === model)?.servers ?? []
