@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { EventOrigin, EventPhase, type NewEvent } from '#domain/event.ts'
-import { EventName, eventTable } from '#domain/events/event-table.ts'
+import type { EventOrigin, EventPhase, NewEvent } from '#domain/event.ts'
+import { type EventName, eventTable } from '#domain/events/event-table.ts'
 
 type Given = Partial<Omit<NewEvent, 'event' | 'data' | 'phase' | 'origin'>> & {
   event?: EventName
