@@ -31,13 +31,10 @@ const NewEventHead = z.strictObject({
   ageMs: z.number().min(0).optional(),
 })
 
-/** Data of which only the beginning was kept. */
-export type ShortenedData = { shortened: true; [field: string]: unknown }
-
 /** An event as its emitter writes it. The ledger adds `v`, `seq`, `ts` and the fields that are the same for the whole run. */
-export type NewEvent =
-  | { [Name in EventName]: z.infer<typeof NewEventHead> & { event: Name; data: EventData<Name> } }[EventName]
-  | (z.infer<typeof NewEventHead> & { event: EventName; data: ShortenedData })
+export type NewEvent = {
+  [Name in EventName]: z.infer<typeof NewEventHead> & { event: Name; data: EventData<Name> }
+}[EventName]
 
 const { phase, status, origin, ageMs: _, ...ofOperation } = NewEventHead.shape
 

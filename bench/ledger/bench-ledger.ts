@@ -146,6 +146,8 @@ function countingArchive(counted: BenchLedger['archived']): EventArchive {
       counted.bytes += JSON.stringify(events).length
     },
     get: async () => undefined,
+    putPayload: async () => '',
+    getPayload: async () => ({}),
   }
 }
 

@@ -56,7 +56,6 @@ export const causesOf: Readonly<Partial<Record<EventName, readonly EventName[]>>
 
 /** Says what of the data is not as the table has it; undefined where all is. Events are not parsed when they are read. */
 export function dataFault(name: EventName, data: Readonly<Record<string, unknown>>): string | undefined {
-  if (data['shortened'] === true) return undefined
   const parsed = eventTable[name].data.safeParse(data)
   if (parsed.success) return undefined
   return parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'data'}: ${message}`).join('; ')

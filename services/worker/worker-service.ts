@@ -42,6 +42,7 @@ import { keepPresent, type ModelsInUse, openModelsInUse } from './worker-presenc
 import { openSyntaxChecker, type SyntaxChecker } from '#stages/operate/evidence/syntax-evidence.ts'
 import { patientCommands } from '#stages/operate/attempt/patient-commands.ts'
 import { openSnapshotArchives, storedFiles } from '#sandbox/snapshot-archives.ts'
+import { openEventSegments } from '#store/objects/event-segments.ts'
 import { openEnvironments } from '#stages/operate/tools/programs/environments.ts'
 import { runOperation, type OperationDeps } from '#stages/operate/run-operation.ts'
 import { openSurroundings } from '#stages/operate/start/start-context.ts'
@@ -77,7 +78,8 @@ export async function startWorker(config: WorkerConfig, deps: ServiceDeps): Prom
     const { workerId, storage, environments, sandbox, leaseMs, logging } = config
     const traces = await openTracing(config.traces, { service: 'worker', instance: workerId, log })
     releaser.add('traces', traces.close)
-    const own = openLedger(redis, { leaseMs, origin: { kind: 'worker', id: workerId }, redactor, log, traces })
+    const origin = { kind: 'worker', id: workerId } as const
+    const own = openLedger(redis, { leaseMs, origin, archive: openEventSegments(objects), redactor, log, traces })
     const patient = patientCommands(own, closing)
     const share = config.traces.operations
     const traced = traces === noTracing ? patient : tracedAttempts(patient, { ...traces, share })

@@ -7,7 +7,7 @@ import { runKeys } from './keys.ts'
 import { type Doing, storedDoing } from './live-state.ts'
 import { NamedFields, newerRun, runScript } from './script.ts'
 import type { LedgerStore } from './store.ts'
-import { encodeEvents } from './stored-events.ts'
+import { storedEvents } from './stored-events.ts'
 
 const claimScript = runScript('claim')
 const appendScript = runScript('append', 'events')
@@ -128,7 +128,7 @@ export async function append(
   { events, doing }: Told,
 ): Promise<AppendAnswer> {
   const { keys, args } = attemptWrite(store, attempt, n)
-  const encoded = encodeEvents(ofAttempt(attempt, events), store.redactor)
+  const encoded = await storedEvents(store, attempt, ofAttempt(attempt, events))
   const now = doing === undefined ? '' : storedDoing(doing, store.redactor)
   const reply = AppendReply.parse(await appendScript(store.redis, keys, [...args, store.leaseMs, now, ...encoded]))
   return reply === 'lost' ? { kind: 'lost' } : { kind: 'ok', stopRequested: reply === 'stop' }

@@ -7,7 +7,7 @@ import { runKeys } from './keys.ts'
 import { type ResultDetail, resultOf } from './results.ts'
 import { runScript } from './script.ts'
 import type { LedgerStore } from './store.ts'
-import { encodeEvents } from './stored-events.ts'
+import { storedEvents } from './stored-events.ts'
 
 const [settleScript, handOverScript] = [runScript('settle'), runScript('hand-over')]
 const SettleReply = z.enum(['settled', 'already', 'lost'])
@@ -59,7 +59,7 @@ export async function settle(store: LedgerStore, attempt: Attempt, n: number, se
   const after = runKeys(store.namespace, attempt.runId).after(attempt.operationId)
   const result = resultOf({ operation: attempt, nodeId: attempt.node.nodeId, outcome }, settlement.result)
   const reported = [...settlement.events, ...closingEvents(store, attempt, outcome)]
-  const events = encodeEvents(ofAttempt(attempt, reported), store.redactor)
+  const events = await storedEvents(store, attempt, ofAttempt(attempt, reported))
   const values = [outcome.status, JSON.stringify(outcome), store.redactor.json(JSON.stringify(result))]
   const changeSets = changeSetIdsOf(outcome)
   const bases = [...(settlement.builtOn ?? [])].flatMap(([base, sets]) => [base, sets.join(' ')])
@@ -136,7 +136,7 @@ async function handOver(store: LedgerStore, attempt: Attempt, n: number, { resum
   const { keys, args } = attemptWrite(store, attempt, n)
   const spent = resume === undefined ? '' : JSON.stringify(OperationCost.parse(resume.spent))
   const common = [...args, store.origin.kind, store.origin.id, resume?.recordHash ?? '', spent]
-  const encoded = encodeEvents(ofAttempt(attempt, events), store.redactor)
+  const encoded = await storedEvents(store, attempt, ofAttempt(attempt, events))
   return HandOverReply.parse(await handOverScript(store.redis, keys, [...common, ...values, ...encoded]))
 }
 

@@ -36,7 +36,7 @@ export async function readEvents(store: LedgerStore, runId: RunId, page: Page): 
   const [projectId, seq] = ProjectAndNumber.parse(row)
   if (projectId === null) throw unknownRun(runId)
   const run = { runId, projectId, keys, seq }
-  const events = decode(entries, run)
+  const events = await decode(store, entries, run)
   const isWhole = events.length >= Math.min(page.limit, seq - page.after)
   return isWhole ? events : joinArchive(store, run, page)
 }
@@ -47,10 +47,10 @@ async function joinArchive(store: LedgerStore, run: RunEvents, page: Page): Prom
     store.redis.xrange(run.keys.events, page.after + 1, '+', 'COUNT', page.limit),
     store.redis.xrange(run.keys.events, '-', '+', 'COUNT', 1),
   ])
-  const streamStart = decode(oldest, run)[0]?.seq ?? run.seq + 1
+  const streamStart = (await decode(store, oldest, run))[0]?.seq ?? run.seq + 1
   const archived = await readArchived(store, run, { ...page, before: streamStart })
   const last = archived.at(-1)?.seq ?? page.after
-  const streamed = decode(entries, run).filter((event) => event.seq > last)
+  const streamed = (await decode(store, entries, run)).filter((event) => event.seq > last)
   return [...archived, ...streamed.slice(0, page.limit - archived.length)]
 }
 
@@ -76,11 +76,23 @@ async function readArchived(
   return events
 }
 
-function decode(entries: readonly unknown[], run: { runId: string; projectId: string }): Event[] {
-  return z
-    .array(StreamEntry)
-    .parse(entries)
-    .map((entry) => decodeEvent(entry, run))
+/** Decodes entries, and gets the data that is not in them: every reader sees it whole. STORE_003 for data that is gone. */
+async function decode(
+  { archive }: Pick<LedgerStore, 'archive'>,
+  entries: readonly unknown[],
+  run: { runId: string; projectId: string },
+): Promise<Event[]> {
+  const events: Event[] = []
+  for (const entry of z.array(StreamEntry).parse(entries)) {
+    const { event, payload } = decodeEvent(entry, run)
+    if (payload !== undefined) {
+      const data = await archive?.getPayload(run, payload)
+      if (data === undefined) throw new AppError('STORE_003', `the data of event ${event.seq} cannot be read here`)
+      event.data = data
+    }
+    events.push(event)
+  }
+  return events
 }
 
 /** So many events always stay in the stream, so that followers of a run need not ask the archive. */
@@ -112,7 +124,7 @@ async function moveOldest(redis: LedgerStore['redis'], archive: EventArchive, ru
   const [projectId, schema] = ProjectAndNumber.parse(row)
   if (projectId === null) throw unknownRun(runId)
   if (schema > runSchema) throw newerRun(runId)
-  const events = decode(entries, { runId, projectId })
+  const events = await decode({ archive }, entries, { runId, projectId })
   const segment = segmentOf({ runId, projectId }, events[0]?.seq ?? 1)
   const isWhole = events.length === segmentLength && events.every(({ seq }, at) => seq === segment.first + at)
   if (!isWhole) return false

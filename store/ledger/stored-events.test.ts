@@ -9,7 +9,7 @@ const run = { runId: 'r00000000', projectId: 'default' }
 function roundTrip(event: NewEvent) {
   const [, body] = encodeEvents([event], openRedactor())
   const entry: StreamEntry = ['7-0', ['m', 1_000, 'j', body ?? '']]
-  return decodeEvent(entry, run)
+  return decodeEvent(entry, run).event
 }
 
 describe('an event in the stream', () => {

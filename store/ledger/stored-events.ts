@@ -21,6 +21,8 @@ const StoredBody = z.strictObject({
   /** The number of the event that it follows from. */
   c: z.int().optional(),
   j: z.record(z.string(), z.unknown()),
+  /** Names the stored data of an event whose data is too large to be here. */
+  r: z.string().optional(),
 })
 
 /** One stream entry as ioredis gives it: id, then field and value in turn. */
@@ -30,12 +32,41 @@ export const StreamEntry = z.tuple([
 ])
 export type StreamEntry = z.infer<typeof StreamEntry>
 
-/** Two script arguments per event: how long ago it happened in whole ms, and its body, without secrets. */
-export function encodeEvents(events: readonly NewEvent[], redactor: Redactor): string[] {
-  return events.flatMap((event) => [Math.round(event.ageMs ?? 0).toString(), bodyOf(event, redactor)])
+/** Data of more bytes is stored as an object before its event is written, so that Redis holds no large texts. */
+const maxInlineBytes = 16 * 1024
+
+type EventStore = { redactor: Redactor; archive: EventArchive | undefined }
+type OfRun = { projectId: string; runId: string }
+
+/** As `encodeEvents`, for events of any size: what is too large stands in the archive. */
+export async function storedEvents(store: EventStore, run: OfRun, events: readonly NewEvent[]): Promise<string[]> {
+  const { archive, redactor } = store
+  const args: string[] = []
+  for (const event of events) {
+    const data = dataOf(event, redactor)
+    const isLarge = Buffer.byteLength(data) > maxInlineBytes && event.event !== 'model.responded' // its tokens are counted
+    const hash = isLarge ? await archive?.putPayload(run, data) : undefined
+    const rest = hash === undefined ? `"j":${data}` : `"j":{},"r":"${hash}"`
+    args.push(ageOf(event), `${headOf(event, redactor)},${rest}}`)
+  }
+  return args
 }
 
-function bodyOf(event: NewEvent, redactor: Redactor): string {
+/** Two script arguments per event: how long ago it happened in whole ms, and its body, without secrets. */
+export function encodeEvents(events: readonly NewEvent[], redactor: Redactor): string[] {
+  return events.flatMap((event) => [ageOf(event), `${headOf(event, redactor)},"j":${dataOf(event, redactor)}}`])
+}
+
+function ageOf({ ageMs = 0 }: NewEvent): string {
+  return Math.round(ageMs).toString()
+}
+
+function dataOf({ data }: NewEvent, redactor: Redactor): string {
+  return redactor.json(JSON.stringify(data))
+}
+
+/** The body's beginning, without its end. */
+function headOf(event: NewEvent, redactor: Redactor): string {
   const head = JSON.stringify({
     e: event.event,
     p: event.phase,
@@ -51,13 +82,16 @@ function bodyOf(event: NewEvent, redactor: Redactor): string {
     x: event.errorCode,
     c: event.causationSeq,
   })
-  return `${head.slice(0, -1)},"j":${redactor.json(JSON.stringify(event.data))}}`
+  return head.slice(0, -1)
 }
 
-export function decodeEvent(entry: StreamEntry, run: { runId: string; projectId: string }): Event {
+/** `payload`: the name of its data, where that is not in the entry. */
+type DecodedEvent = { event: Event; payload: string | undefined }
+
+export function decodeEvent(entry: StreamEntry, run: OfRun): DecodedEvent {
   const [id, [, ts, , json]] = entry
   const body = StoredBody.parse(JSON.parse(json))
-  return {
+  const event: Event = {
     v: 1,
     seq: Number.parseInt(id, 10),
     ts,
@@ -78,6 +112,7 @@ export function decodeEvent(entry: StreamEntry, run: { runId: string; projectId:
     ...(body.c === undefined ? {} : { causationSeq: body.c }),
     data: body.j,
   }
+  return { event, payload: body.r }
 }
 
 /** Events of a run that are archived together: all of them, from number `first` to number `last`. */
@@ -88,6 +123,9 @@ export type EventArchive = {
   put(segment: EventSegment, events: readonly Event[]): Promise<void>
   /** Returns up to `limit` of its events after number `after`, in order; undefined when the segment was never stored. */
   get(segment: EventSegment, page: { after: number; limit: number }): Promise<Event[] | undefined>
+  /** Stores the data of one event, and returns its name. */
+  putPayload(run: OfRun, json: string): Promise<string>
+  getPayload(run: OfRun, name: string): Promise<Event['data']>
 }
 
 /** A segment's length. Never to be changed: the number of an event alone says in which segment it is. */

@@ -1,22 +1,26 @@
+import { z } from 'zod'
 import { type Event, eventOfWire, WireEvent, wireEvent } from '#domain/event.ts'
+import { sha256 } from '#domain/ids.ts'
 import { parseJson } from '#domain/json.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
 import { objectKeys } from './object-keys.ts'
 import { type ObjectStore, undefinedWhenMissing } from './object-store.ts'
-import { damagedObject, linesOf } from './hashed-reads.ts'
+import { damagedObject, linesOf, openHashedReads, parseLine } from './hashed-reads.ts'
 
 type Segment = { projectId: string; runId: string; first: number; last: number }
+type Run = Pick<Segment, 'projectId' | 'runId'>
 type Page = { after: number; limit: number }
 
 const contentType = 'application/x-ndjson'
 const defaultCacheBytes = 16 * 1024 * 1024
 
-/** Stores archived events: per segment one object of JSON Lines. Caches up to `maxCacheBytes`, so that paging fetches a segment once. */
+/** Stores archived events, per segment one object of JSON Lines, and the data of large ones, by its hash. Caches up to `maxCacheBytes`, so that paging fetches a segment once. */
 export function openEventSegments(
   objects: Pick<ObjectStore, 'get' | 'put'>,
   { maxCacheBytes = defaultCacheBytes }: { maxCacheBytes?: number } = {},
 ) {
   const cache = openCachedAnswers<Uint8Array>({ maxSize: maxCacheBytes, sizeOf: ({ length }) => length })
+  const payloads = openHashedReads(objects, { parse: payloadOf, maxCacheBytes })
   return {
     async put(segment: Segment, events: readonly Event[]): Promise<void> {
       const lines = events.map((event) => `${JSON.stringify(wireEvent(event))}\n`)
@@ -28,7 +32,22 @@ export function openEventSegments(
       const bytes = await cache.get(key, () => objects.get(key)).catch(undefinedWhenMissing)
       return bytes === undefined ? undefined : eventsOf(bytes, segment, page)
     },
+    /** Stores the data of one event and returns its hash; the same again changes nothing. */
+    async putPayload({ projectId, runId }: Run, json: string): Promise<string> {
+      const hash = sha256(json)
+      await objects.put(objectKeys.eventPayload(projectId, runId, hash), json, { contentType: 'application/json' })
+      return hash
+    },
+    /** STORE_003 when it is missing or is another. */
+    getPayload: ({ projectId, runId }: Run, hash: string) =>
+      payloads(objectKeys.eventPayload(projectId, runId, hash), hash),
   }
+}
+
+const Payload = z.record(z.string(), z.unknown())
+
+function payloadOf(bytes: Uint8Array, key: string) {
+  return parseLine(Buffer.from(bytes).toString(), key, Payload)
 }
 
 function keyOf({ projectId, runId, first, last }: Segment): string {

@@ -23,6 +23,8 @@ export const objectKeys = {
   patchPart: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/parts/${hash}.json`,
   eventSegment: (project: ProjectId, run: RunId, { first, last }: { first: number; last: number }) =>
     `${ofRun(project, run)}/events/${first}-${last}.jsonl`,
+  /** Data of an event that is too large for Redis. */
+  eventPayload: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/payloads/${hash}.json`,
   /** The code nodes of a run: the list of their pages, a page, and the position of each id (node-list.ts). */
   nodeList: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/nodes/${hash}.json`,
   nodePage: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/nodes/${hash}.jsonl`,
@@ -56,7 +58,7 @@ const forms: readonly [RegExp, (name: string, key: string) => ObjectPlace][] = [
   [new RegExp(`^node-index/${hash}\\.[^/]*\\.json$`), (name) => ({ kind: 'node_index', blobHash: name })],
   [new RegExp(`^uploads/${run}(?:\\.base\\.[\\w-]+)?$`), (name, key) => ({ kind: 'upload', key, runId: name })],
   [
-    new RegExp(`^runs/${run}/(?:compositions|edges|events|nodes|parts|plans|rules)/[^/]+$`),
+    new RegExp(`^runs/${run}/(?:compositions|edges|events|nodes|parts|payloads|plans|rules)/[^/]+$`),
     (name) => ({ kind: 'run_object', runId: name }),
   ],
   [/^(?<mark>ledger\.json)$/, () => ({ kind: 'ledger_mark' })],

@@ -21,6 +21,7 @@ describe('objectPlace', () => {
     [objectKeys.composition('default', runId, hash), { kind: 'run_object', runId }],
     [objectKeys.patchPart('default', runId, hash), { kind: 'run_object', runId }],
     [objectKeys.eventSegment('default', runId, { first: 1, last: 9 }), { kind: 'run_object', runId }],
+    [objectKeys.eventPayload('default', runId, hash), { kind: 'run_object', runId }],
     [objectKeys.nodeList('default', runId, hash), { kind: 'run_object', runId }],
     [objectKeys.nodePage('default', runId, hash), { kind: 'run_object', runId }],
     [objectKeys.nodeIds('default', runId, hash), { kind: 'run_object', runId }],
@@ -45,6 +46,6 @@ describe('objectPlace', () => {
   })
 
   it('knows every kind of key there is', () => {
-    expect(Object.keys(objectKeys)).toHaveLength(21)
+    expect(Object.keys(objectKeys)).toHaveLength(22)
   })
 })

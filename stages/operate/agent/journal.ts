@@ -2,7 +2,7 @@ import type { NewEvent } from '#domain/event.ts'
 import type { EventData } from '#domain/events/event-table.ts'
 import { AppError, type ErrorCode } from '#domain/error.ts'
 import type { RequestedCall } from '#domain/turn.ts'
-import { beginningOf, shortened, shortKnowledge } from '../context/bounded-text.ts'
+import { shortened, shortKnowledge } from '../context/bounded-text.ts'
 import type { RanTool } from './open-transcript.ts'
 
 /** An event of an attempt, without the fields that say which attempt: the journal's owner adds them. */
@@ -39,7 +39,7 @@ export function shownName(text: string): string {
 /** `resumed`: the call continues with a person's answer, and this is its second event. */
 export function calledEvent(turn: number, call: RequestedCall, more: { resumed?: true } = {}): AgentEvent {
   const flag = flagsOf(call)
-  const data = { turn, call_id: shownName(call.id), arguments: beginningOf(call.arguments, 2000), ...flag, ...more }
+  const data = { turn, call_id: shownName(call.id), arguments: call.arguments, ...flag, ...more }
   return { event: 'tool.called', phase: 'tools', toolName: shownName(call.name), data }
 }
 
@@ -64,7 +64,7 @@ export function returnedEvent({ turn, call, result, durationMs }: RanTool): Agen
       turn,
       call_id: shownName(call.id),
       outcome: result.outcome,
-      summary: beginningOf(result.summary, 1000),
+      summary: result.summary,
       ...(Object.keys(knowledge).length === 0 ? {} : { knowledge }),
     },
   }

@@ -66,7 +66,7 @@ export function openAttemptJournal(
     },
     async close(closing = []) {
       await beat.stop()
-      if (batches.inFlight) await send()
+      if (batches.inFlight) await sendAll() // not with the command that ends it: one of them may be refused
       batches.next()
       for (; batches.waiting; batches.next()) await send()
       return batches.lastWith(closing)
@@ -76,7 +76,7 @@ export function openAttemptJournal(
 
 type AppendDeps = { ledger: Pick<Ledger, 'append'>; log: Pick<Log, 'warn'> }
 
-/** Events that a reachable store refuses are reduced: sending them again for ever would cost the lease. */
+/** An event that a reachable store refuses is dropped: sending it again for ever would cost the lease. */
 async function appendNext(
   attempt: Attempt,
   batches: EventBatches,
@@ -90,7 +90,7 @@ async function appendNext(
       return answer
     } catch (error) {
       if (isStoreFault(asAppError(error, 'TOOL_004')) || events.length === 0) throw error
-      log.warn('events not written as they were', { operation_id: attempt.operationId, error })
+      log.warn('events not written', { operation_id: attempt.operationId, error })
       batches.reduce()
     }
   }

@@ -1,7 +1,5 @@
 import type { NewEvent } from '#domain/event.ts'
-import { clippedJson } from '#domain/json.ts'
 import type { AgentEvent } from '../agent/journal.ts'
-import { shortened } from '../context/bounded-text.ts'
 
 export type EventBatch = { n: number; events: NewEvent[] }
 
@@ -14,17 +12,21 @@ export type EventBatches = ReturnType<typeof openEventBatches>
 
 export function openEventBatches(workerId: string) {
   const origin = { kind: 'worker', id: workerId } as const
-  const pending: (BoundedEvent & { at: number })[] = []
+  const pending: (SizedEvent & { at: number })[] = []
   let batch: EventBatch | undefined
+  let inBatch: typeof pending = []
   let last = 0
   return {
-    add: (event: AgentEvent) => void pending.push({ ...boundedEvent(event), at: performance.now() }),
+    /** Leaves out an event that cannot be written. */
+    add(event: AgentEvent) {
+      const one = sized(event)
+      if (one !== undefined) pending.push({ ...one, at: performance.now() })
+    },
     next(): EventBatch {
       if (batch !== undefined) return batch
       const now = performance.now()
-      const events = pending
-        .splice(0, fitting(pending))
-        .map(({ event, at }) => ({ ...event, origin, ageMs: Math.round(now - at) }))
+      inBatch = pending.splice(0, fitting(pending))
+      const events = inBatch.map(({ event, at }) => ({ ...event, origin, ageMs: Math.round(now - at) }))
       last += 1
       batch = { n: last, events }
       return batch
@@ -32,16 +34,17 @@ export function openEventBatches(workerId: string) {
     /** Returns the next batch with events that are true only once the command is carried out that it goes with. */
     lastWith(closing: readonly AgentEvent[]): EventBatch {
       const { n, events } = this.next()
-      return { n, events: [...events, ...closing.map((event) => ({ ...boundedEvent(event).event, origin, ageMs: 0 }))] }
+      return { n, events: [...events, ...closing.map((event) => ({ ...event, origin, ageMs: 0 }))] }
     },
     arrived() {
       batch = undefined
     },
-    /** The batch in flight was refused: first the data of its events is dropped, the next time the events. */
+    /** The batch in flight was refused for good: its events are sent one by one, and one that is refused by itself is dropped. */
     reduce() {
       if (batch === undefined) return
-      const isBare = batch.events.every(({ data }) => data === bare)
-      batch = { n: batch.n, events: isBare ? [] : batch.events.map(bareOf) }
+      const { n, events } = batch
+      if (events.length > 1) pending.unshift(...inBatch.splice(1))
+      batch = { n, events: events.length > 1 ? events.slice(0, 1) : [] }
     },
     get inFlight() {
       return batch !== undefined
@@ -52,13 +55,7 @@ export function openEventBatches(workerId: string) {
   }
 }
 
-const bare = { shortened: true } as const
-
-function bareOf({ event, phase, origin, ageMs = 0 }: NewEvent): NewEvent {
-  return { event, phase, origin, ageMs, data: bare }
-}
-
-function fitting(pending: readonly BoundedEvent[]): number {
+function fitting(pending: readonly SizedEvent[]): number {
   let [count, bytes] = [0, 0]
   for (const event of pending) {
     bytes += event.bytes
@@ -68,44 +65,13 @@ function fitting(pending: readonly BoundedEvent[]): number {
   return count
 }
 
-type BoundedEvent = { event: AgentEvent; bytes: number }
+type SizedEvent = { event: AgentEvent; bytes: number }
 
-const maxDataBytes = 16 * 1024
-const maxToolName = 200
-
-/** Says how much of the data stays: characters of each value, and how many values. The last one always fits. */
-const rooms = [
-  { text: 4000, parts: 100 },
-  { text: 500, parts: 20 },
-  { text: 50, parts: 20 },
-]
-
-/** Bounds an event (domain/event.ts), whatever a model wrote in it: a larger one keeps the beginnings of its values and is marked as `shortened`. */
-function boundedEvent(event: AgentEvent): BoundedEvent {
-  const bytes = bytesOf(event.data)
-  const { toolName } = event
-  const named = toolName === undefined ? event : { ...event, toolName: toolName.slice(0, maxToolName) }
-  if (bytes <= maxDataBytes) return { event: named, bytes }
-  for (const { text, parts } of rooms) {
-    const kept = Object.entries(event.data).slice(0, parts)
-    const short = kept.map(([key, value]) => [shortened(key, text), shortValue(value, text)])
-    const data = { ...Object.fromEntries(short), shortened: true }
-    const left = bytesOf(data)
-    if (left <= maxDataBytes) return { event: { ...named, data }, bytes: left }
-  }
-  return { event: { ...named, data: { shortened: true } }, bytes: 0 }
-}
-
-function shortValue(value: unknown, most: number): unknown {
-  if (typeof value === 'string') return shortened(value, most)
-  return bytesOf(value) <= most ? value : clippedJson(value, most)
-}
-
-/** Returns Infinity when the data is no JSON, or nested too deep to be written. */
-function bytesOf(data: unknown): number {
+/** Undefined for data that is no JSON, or nested too deep to be written. */
+function sized(event: AgentEvent): SizedEvent | undefined {
   try {
-    return Buffer.byteLength(JSON.stringify(data))
+    return { event, bytes: Buffer.byteLength(JSON.stringify(event.data)) }
   } catch {
-    return Infinity
+    return undefined
   }
 }
