@@ -85,6 +85,7 @@ export const errorPolicies = {
   LIMIT_003: again('too many runs of the token at once', 429),
   RUN_001: once('unknown run', 404),
   RUN_002: once('unknown filter value', 400),
+  RUN_003: once('a required milestone is missing', 422),
   RUN_004: once('unknown operation, node or change set of the run', 404),
   RUN_005: once('a run of a newer schema', 409),
   RUN_006: once('not ready yet', 409),

@@ -21,6 +21,39 @@ export const eventCategories: readonly EventCategory[] = [
   ...new Set(eventNames.map((name) => eventTable[name].category)),
 ]
 
+const ofOperation = [
+  'run.planned',
+  'setup.finished',
+  'operations.repeated',
+  'operation.ended',
+  'operation.skipped',
+  'operation.retried',
+  'operation.resumed',
+  'operation.queued',
+] as const
+const lastOfOperation = [...ofOperation, 'operation.started', 'operation.suspended'] as const
+
+/** The events that one may follow from, as its `causation_seq` says. What an attempt does is in order by itself, and has none. */
+export const causesOf: Readonly<Partial<Record<EventName, readonly EventName[]>>> = {
+  'operation.queued': ofOperation,
+  'operation.started': ['operation.queued'],
+  'operation.retried': ['operation.started'],
+  'human_input.requested': ['operation.started'],
+  'operation.suspended': ['human_input.requested'],
+  'human_input.answered': ['operation.suspended'],
+  'operation.resumed': ['human_input.answered'],
+  'operation.failed': lastOfOperation,
+  'operation.blocked': lastOfOperation,
+  'operation.ended': lastOfOperation,
+  'operation.skipped': lastOfOperation,
+  'operations.repeated': ['operation.ended'],
+  'models.back': ['models.away'],
+  'budget.renewed': ['budget.reached'],
+  'run.reopened': ['decision.made'],
+  'publication.opened': ['decision.made'],
+  'publication.updated': ['decision.made'],
+}
+
 /** Says what of the data is not as the table has it; undefined where all is. Events are not parsed when they are read. */
 export function dataFault(name: EventName, data: Readonly<Record<string, unknown>>): string | undefined {
   if (data['shortened'] === true) return undefined

@@ -7,7 +7,7 @@ const place = { path: 'src/money.py', qualified_name: 'Price.total' }
 
 it('has one line for every event, whatever its data lacks', () => {
   for (const name of eventNames) expect(say(name), name).toMatch(/^\S.*\S$/)
-  expect(say('finding.reported', { path: 'a.py', claim: 'two\nlines' })).toBe('lint found in a.py: two lines')
+  expect(say('finding.reported', { path: 'a.py', claim: 'two\nlines' })).toBe('lint a.py: two lines')
   expect(say('tool.called', place)).toBe('lint src/money.py Price.total runs a tool')
 })
 

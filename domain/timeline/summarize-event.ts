@@ -74,8 +74,7 @@ const summaries: Readonly<Record<EventName, (event: Told) => string>> = {
       .map(({ path }) => path)
       .join(', ')}`,
   'operation.ended': (event) => `${workOf(event)} ${Words.parse(event.data['status'])}: ${summaryOf(event)}`,
-  'finding.reported': (event) =>
-    `${event.agent ?? ''} found in ${Words.parse(event.data['path'])}: ${Words.parse(event.data['claim'])}`,
+  'finding.reported': findingText,
   'human_input.requested': (event) =>
     `${workOf(event)} asks ${Words.parse(event.data['request_id'])}: ${Words.parse(event.data['question'])}`,
   'human_input.answered': ({ data }) => `${Words.parse(data['request_id'])} answered: ${Words.parse(data['answer'])}`,
@@ -110,6 +109,13 @@ const told: ReadonlySet<EventName> = new Set([
 /** Is true for what a person is told while a run goes on; the other events say how it came to that. */
 export function isTold({ event }: Pick<Told, 'event'>): boolean {
   return told.has(event)
+}
+
+/** `review src/money.py:12: rounds twice` */
+function findingText({ agent, data }: Told): string {
+  const line = Count.parse(data['line'])
+  const place = `${Words.parse(data['path'])}${line > 0 ? `:${line}` : ''}`
+  return oneLine(`${agent ?? ''} ${place}: ${Words.parse(data['claim'])}`)
 }
 
 function faultOf({ error_code: code, data }: Told): string {

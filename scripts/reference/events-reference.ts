@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { eventCategories, eventNames, eventTable } from '#domain/events/event-table.ts'
+import { causesOf, eventCategories, type EventName, eventNames, eventTable } from '#domain/events/event-table.ts'
 
 /** The text of docs/reference/events.md, made from the table that every event comes from. */
 export function eventsReference(): string {
@@ -20,9 +20,14 @@ export function eventsReference(): string {
 function tableOf(category: string): string[] {
   const rows = eventNames.flatMap((name) => {
     const { category: own, about, data } = eventTable[name]
-    return own === category ? [`| \`${name}\` | ${about} | ${fieldsOf(data)} |`] : []
+    return own === category ? [`| \`${name}\` | ${about}${causesText(name)} | ${fieldsOf(data)} |`] : []
   })
   return ['| event | | data |', '| --- | --- | --- |', ...rows]
+}
+
+function causesText(name: EventName): string {
+  const causes = causesOf[name] ?? []
+  return causes.length === 0 ? '' : ` Follows from ${causes.map((cause) => `\`${cause}\``).join(', ')}.`
 }
 
 /** Lists the fields with what they hold; `?` marks those that may be absent. */

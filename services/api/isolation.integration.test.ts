@@ -114,6 +114,10 @@ const asked: Record<string, (ids: Ids) => Request[] | Promise<Request[]>> = {
     ...get(`/v1/runs/${asking}/events?after=1&wait_ms=100`),
     { path: `/v1/runs/${run}/events`, init: { headers: { accept: 'text/event-stream', 'last-event-id': '1' } } },
   ],
+  'GET /v1/runs/{run_id}/timeline': ({ run, asking }) => [
+    ...get(`/v1/runs/${run}/timeline?category=worker_output,finding`),
+    ...get(`/v1/runs/${asking}/timeline?required_milestones=run.started`),
+  ],
   'GET /v1/runs/{run_id}/findings': ({ run, asking }) => [
     ...get(`/v1/runs/${run}/findings`),
     ...get(`/v1/runs/${asking}/findings?agent=lint`),

@@ -1,8 +1,7 @@
 import { provesTests } from '#domain/agent-bundle.ts'
 import { AppError, asAppError, ModelUnavailable } from '#domain/error.ts'
 import { newToken } from '#domain/ids.ts'
-import type { Submission } from '#domain/turn.ts'
-import type { Attempt } from '#store/ledger/attempt.ts'
+import type { RequestProgress, Submission } from '#domain/turn.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import type { StopSignals } from '#store/ledger/stop-signals.ts'
 import type { LoopState } from '#store/objects/attempt-record.ts'
@@ -130,12 +129,14 @@ async function letAgentWork(
     attempt.bundleHash,
   )
   await requireTaken(settings, deps, signal)
-  const verify = async (submission: Submission, stopped: AbortSignal) =>
-    verifySubmission(submission, await running.prove(stopped))
+  const verify = async (submission: Submission, stopped: AbortSignal) => {
+    journal.does('proof')
+    return verifySubmission(submission, await running.prove(stopped))
+  }
   const atTurn = (loop: LoopState) => {
     running.checkpoint = { loop, messages: transcript.messages.length }
   }
-  const model = { ...deps.model, complete: await completeFor(attempt, deps, stop) }
+  const model = { ...deps.model, complete: await completeFor(running, deps, stop) }
   return runAgent({ transcript, tools, model, settings, journal, verify, from, atTurn }, signal)
 }
 
@@ -165,15 +166,26 @@ async function requireTaken(
 
 /** Its requests share the servers with those of other runs, and its time does not run while no server works on them. */
 async function completeFor(
-  attempt: Attempt,
+  { attempt, journal }: Pick<RunningAttempt, 'attempt' | 'journal'>,
   { model, runFacts }: OperationDeps,
   { progress, answered }: AttemptStop,
 ): Promise<OperationDeps['model']['complete']> {
   const { runId, projectId } = attempt
+  const told: RequestProgress = {
+    ...progress,
+    queued() {
+      progress.queued()
+      journal.does('slot')
+    },
+    sent() {
+      progress.sent()
+      journal.does('model')
+    },
+  }
   const share = { runId, projectId, weight: (await runFacts(attempt)).weight }
   return async (request, signal) => {
     try {
-      return await model.complete({ ...request, share }, signal, progress)
+      return await model.complete({ ...request, share }, signal, told)
     } finally {
       answered()
     }

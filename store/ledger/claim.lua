@@ -6,7 +6,7 @@ if refused then return { 'kind', refused } end
 local id, token, origin = ARGV[1], ARGV[3], { ARGV[5], ARGV[6] }
 local op_key = KEYS[own_keys + 1]
 local op = redis.call('HMGET', op_key, 'status', 'dispatch', 'token', 'attempt', 'bundle', 'hash', 'nid', 'store_faults',
-  'suspension', 'question', 'work', 'handed_back', 'model_faults', 'busy_faults', 'on', 'repeats', 'started', 'gen')
+  'suspension', 'question', 'work', 'handed_back', 'model_faults', 'busy_faults', 'on', 'repeats', 'started', 'gen', 'cause')
 local status, attempt, bundle, request = op[1], tonumber(op[4] or '0'), op[5], op[10]
 local is_current = op[2] == ARGV[2] and (status == 'dispatched' or status == 'running')
 if not is_current then return { 'kind', 'gone' } end
@@ -24,9 +24,9 @@ if status == 'dispatched' then
   -- An attempt that resumes has the prompts of the last one that did not. Once there is a record, every attempt resumes.
   if op[9] then redis.call('HSETNX', op_key, 'begun', op[17]) end
   change_status(id, 'dispatched', 'running', 'token', token, 'attempt', attempt, 'n', 0, 'started', text(at))
-  local operation = { id = id, node = op[7], bundle = bundle, generation = op[18] or nil }
+  local operation = { id = id, node = op[7], bundle = bundle, generation = op[18] or nil, cause = op[19] }
   local data = { attempt = attempt, dispatch = tonumber(ARGV[2]), resumes = request or nil }
-  emit(at, { 0, body_of('operation.started', origin, operation, data) })
+  follow(id, emit(at, { 0, body_of('operation.started', origin, operation, data) }))
 end
 redis.call('ZADD', keys.leases, text(at + tonumber(ARGV[4])), id)
 

@@ -12,7 +12,7 @@ local at = now()
 advance_run(at)
 wake_delayed(at)
 wake_held()
-local run = redis.call('HMGET', keys.run, 'status', 'phase', 'cancel', 'traceparent')
+local run = redis.call('HMGET', keys.run, 'status', 'phase', 'cancel', 'traceparent', 'cause')
 local open = (run[1] == 'running' or run[1] == 'waiting') and run[2] == 'execution' and run[3] ~= '1'
 if open then note_own_budget(at, { ARGV[2], ARGV[3] }) end
 local before = counts()
@@ -51,11 +51,14 @@ for i = 6, #ARGV do
     redis.call('ZADD', keys.dispatched, text(at), id)
     under_way = under_way + 1
     taken[#taken + 1] = { operationId = id, dispatch = dispatch }
+    local operation = described(id)
+    operation.cause = operation.cause or run[5]
     events[#events + 1] = 0
-    events[#events + 1] = body_of('operation.queued', { ARGV[2], ARGV[3] }, described(id), { dispatch = dispatch })
+    events[#events + 1] = body_of('operation.queued', { ARGV[2], ARGV[3] }, operation, { dispatch = dispatch })
   end
 end
-emit(at, events)
+local last = emit(at, events)
+for i, one in ipairs(taken) do follow(one.operationId, last - #taken + i) end
 if has_held then
   tell_over(at, { ARGV[2], ARGV[3] })
   advance_run(at)

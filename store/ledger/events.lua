@@ -35,9 +35,15 @@ local function tell()
   if told then redis.call('PUBLISH', namespace .. ':told', run_id .. ' ' .. text(told)) end
 end
 
+-- Events that others write, of which only the ledger knows what they follow from.
+local is_effect = {
+  ['operation.failed'] = true, ['operation.blocked'] = true, ['operation.ended'] = true, ['operations.repeated'] = true,
+  ['run.reopened'] = true, ['publication.opened'] = true, ['publication.updated'] = true,
+}
+
 -- Appends events, a flat list of age in ms and body that begins at `first` (by default 1), and returns the number of the last
--- one; nil without any. What they count for counts in the same step: how many of each name there are, what answers of models have cost, the pace.
-local function emit(at, events, first)
+-- one; nil without any. `cause`: the number of the event that the effects among them follow from, if they do. What they count for counts in the same step: how many of each name there are, what answers of models have cost, the pace.
+local function emit(at, events, first, cause)
   first = first or 1
   local count = (#events - first + 1) / 2
   if count == 0 then return nil end
@@ -57,27 +63,38 @@ local function emit(at, events, first)
   if ended + tokens_in + tokens_out > 0 then keep_pace(at, ended, tokens_in, tokens_out) end
   told = redis.call('HINCRBY', keys.run, 'seq', count)
   for i = 1, count do
-    local age = first + 2 * i - 2
-    redis.call('XADD', keys.events, text(told - count + i) .. '-0', 'm', text(at - tonumber(events[age])), 'j', events[age + 1])
+    local age, body = first + 2 * i - 2, events[first + 2 * i - 1]
+    if cause and is_effect[name_of(body)] then body = '{"c":' .. text(tonumber(cause)) .. ',' .. string.sub(body, 2) end
+    redis.call('XADD', keys.events, text(told - count + i) .. '-0', 'm', text(at - tonumber(events[age])), 'j', body)
   end
   return told
 end
 
--- The body of an event that the ledger itself reports, in the short names of stored-events.ts.
+-- The body of an event that the ledger itself reports, in the short names of stored-events.ts. `operation` has the event's cause, too.
 local function body_of(name, origin, operation, data)
   local status = nil
   if data.error_code then status = 'error' end
   local body = cjson.encode({
-    p = 'execution', s = status, k = origin[1], i = origin[2], x = data.error_code,
+    p = 'execution', c = tonumber(operation.cause or ''), s = status, k = origin[1], i = origin[2], x = data.error_code,
     o = operation.id, n = operation.node, a = operation.bundle, g = tonumber(operation.generation), j = data,
   })
   return '{"e":"' .. name .. '",' .. string.sub(body, 2)
 end
 
--- What an event's body says of its operation.
+-- What an event's body says of its operation, and the number of the last event of its way, from which the next one follows.
 local function described(id)
-  local fields = redis.call('HMGET', prefix .. 'op:' .. id, 'nid', 'bundle', 'gen')
-  return { id = id, node = fields[1], bundle = fields[2], generation = fields[3] or nil }
+  local fields = redis.call('HMGET', prefix .. 'op:' .. id, 'nid', 'bundle', 'gen', 'cause')
+  return { id = id, node = fields[1], bundle = fields[2], generation = fields[3] or nil, cause = fields[4] or nil }
+end
+
+-- Notes the number of the last event of the operation's way.
+local function follow(id, seq)
+  redis.call('HSET', prefix .. 'op:' .. id, 'cause', text(seq))
+end
+
+-- Reports an event of the operation, which follows from the one before.
+local function report(id, name, origin, data, at)
+  follow(id, emit(at, { 0, body_of(name, origin, described(id), data) }))
 end
 
 -- Adds the path and the name of the operation's node to `data`, for people who read the events.

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Verdict } from '#domain/decision.ts'
 import type { Event } from '#domain/event.ts'
+import { causesOf, type EventName } from '#domain/events/event-table.ts'
 import { endedRunStatuses, isEnded, type Run } from '#domain/run.ts'
 import type { Violation } from './accounts.ts'
 import type { Decisions, VerdictCounts } from './decisions.ts'
@@ -135,6 +136,25 @@ export function foldTally() {
 
   return { take, violations }
 }
+
+/** Every cause is an earlier event, and one that this kind of event may follow from (invariant 1). */
+export function foldCauses() {
+  const names = new Map<number, EventName>()
+  const violations: Violation[] = []
+
+  function take({ event, seq, causationSeq }: Event): void {
+    if (causes.has(event)) names.set(seq, event)
+    if (causationSeq === undefined) return
+    const cause = names.get(causationSeq)
+    if (causationSeq < seq && cause !== undefined && causesOf[event]?.includes(cause) === true) return
+    const what = cause ?? 'which no event follows from or is not there before'
+    violations.push({ invariant: 1, message: `event ${seq} ${event} follows from event ${causationSeq}, ${what}` })
+  }
+
+  return { take, violations }
+}
+
+const causes = new Set(Object.values(causesOf).flat())
 
 /** After these an operation has no open request to a model. */
 const closing = new Set(['model.responded', 'operation.suspended', 'operation.ended', 'operation.retried'])

@@ -25,7 +25,7 @@ if ARGV[8] == 'release' then
   if ARGV[12] ~= '' then redis.call('HSET', op_key, 'busy_faults', ARGV[12]) end
   if ARGV[6] ~= '' then redis.call('HSET', op_key, 'suspension', ARGV[6], 'handed_back', '1', 'spent', ARGV[7]) end
   make_ready(id, 'running', at, tonumber(ARGV[10]))
-  emit(at, { 0, body_of('operation.retried', origin, described(id), with_node(id, { attempt = attempt, reason = ARGV[9] })) })
+  report(id, 'operation.retried', origin, with_node(id, { attempt = attempt, reason = ARGV[9] }), at)
   return 'done'
 end
 
@@ -37,11 +37,12 @@ redis.call('HSET', keys.questions, request, cjson.encode(question))
 redis.call('HDEL', op_key, 'handed_back')
 change_status(id, 'running', 'waiting', 'suspension', ARGV[6], 'question', request, 'spent', ARGV[7])
 redis.call('ZADD', keys.waiting, text(expires), id)
-local function report(name, data)
+local function of_question(data)
   data.request_id, data.attempt = request, attempt
-  emit(at, { 0, body_of(name, origin, described(id), with_node(id, data)) })
+  return with_node(id, data)
 end
-report('human_input.requested', { question = shown.question, choices = shown.choices, expires_at = expires })
-report('operation.suspended', {})
+local asked = of_question({ question = shown.question, choices = shown.choices, expires_at = expires })
+report(id, 'human_input.requested', origin, asked, at)
+report(id, 'operation.suspended', origin, of_question({}), at)
 advance_run(at)
 return 'done'

@@ -23,6 +23,7 @@ import { reopen } from './reopen.ts'
 import { outboxLength, relayResults } from './results.ts'
 import { cancel, createRun, deactivate, endSlice, expectRunRoom, move } from './run-commands.ts'
 import { bindTo, type LedgerStore } from './store.ts'
+import { takeResult } from './take-result.ts'
 import { readUsage } from './usage.ts'
 import type { EventArchive } from './stored-events.ts'
 import { verifyRun } from './verify.ts'
@@ -75,6 +76,7 @@ function eventCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
     readTally: bind(readTally),
     readLive: bind(readLive),
     archiveEvents: bind(archiveEvents),
+    takeResult: bind(takeResult),
   }
 }
 

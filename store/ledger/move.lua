@@ -36,5 +36,7 @@ for i = 1, fields do
   -- What was proposed before is out of date, also where nobody has decided since.
   if field == 'composition' then redis.call('HDEL', keys.run, 'patch:proposed') end
 end
-emit(at, ARGV, next_arg + 2 * fields + 1)
+local seq = emit(at, ARGV, next_arg + 2 * fields + 1)
+-- What is ready from here on is so for this.
+if seq and ARGV[3] == 'execution' then redis.call('HSET', keys.run, 'cause', text(seq)) end
 return 'moved'

@@ -9,5 +9,5 @@ local version = string.match(before, '^([1-9]%d*) ') or '0'
 if #version > 15 then version = '0' end
 if version ~= ARGV[1] then return 'older' end
 redis.call('SET', KEYS[own_keys + 1], ARGV[2])
-if #ARGV > 2 then emit(now(), ARGV, 3) end
+emit(now(), ARGV, 3, redis.call('HGET', keys.run, 'decided'))
 return 'noted'

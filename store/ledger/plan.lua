@@ -41,11 +41,15 @@ if again then generation = redis.call('HINCRBY', keys.run, 'generation', generat
 -- Codes whose first failure is superseded here.
 local without_first = {}
 
+-- The last event with which one of those that are done once more has ended.
+local last_end = 0
+
 -- Takes an operation whose work is done once more out of what counts. Its record stays to be read.
 local function supersede(id, by)
   local op = prefix .. 'op:' .. id
-  local fields = redis.call('HMGET', op, 'status', 'outcome')
+  local fields = redis.call('HMGET', op, 'status', 'outcome', 'cause')
   local status, outcome = fields[1], fields[2] or ''
+  last_end = math.max(last_end, tonumber(fields[3] or '0'))
   redis.call('HSET', op, 'superseded', by)
   redis.call('HINCRBY', keys.run, 'n:' .. status, -1)
   -- Inside a text the quotes are escaped, so these cannot match there.
@@ -135,7 +139,7 @@ redis.call('HSET', keys.run, 'agent_bundles', agents)
 if again then
   redis.call('HSET', keys.run, 'phase', 'execution')
   redis.call('HDEL', keys.run, 'composing')
-  emit(now(), ARGV, arg)
+  redis.call('HSET', keys.run, 'cause', text(emit(now(), ARGV, arg, last_end > 0 and last_end)))
   return 'planned'
 end
 redis.call('HSET', keys.run, 'slices', slice + 1, 'plan_hash', ARGV[3])

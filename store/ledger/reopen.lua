@@ -24,6 +24,8 @@ if run[6] then
   redis.call('HSET', keys.run, 'budget', text(used + own))
 end
 local at = now()
-local seq = text(emit(at, ARGV, 5))
+-- Inside a text the quotes are escaped, so that this cannot match there.
+local by_decisions = string.find(ARGV[3], '"byDecisions":true', 1, true)
+local seq = text(emit(at, ARGV, 5, by_decisions and redis.call('HGET', keys.run, 'decided')))
 redis.call('HSET', keys.run, 'reopened_at', text(at), 'reopened_by', ARGV[2], 'reopened', text(generation + 1), 'reopened_seq', seq)
 return { 'generation', text(generation + 1), 'seq', seq }

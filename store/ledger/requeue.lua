@@ -5,7 +5,7 @@ local refused = refusal()
 if refused then return refused end
 if is_stopped() then return '[]' end
 local at = now()
-local taken, events = {}, {}
+local taken, events, queued = {}, {}, {}
 for i = 1, (#ARGV - 3) / 2 do
   local id, dispatch = ARGV[2 + 2 * i], tonumber(ARGV[3 + 2 * i])
   local op_key = KEYS[own_keys + i]
@@ -17,12 +17,14 @@ for i = 1, (#ARGV - 3) / 2 do
     redis.call('ZADD', keys.dispatched, text(at), id)
     taken[#taken + 1] = { operationId = id, dispatch = dispatch + 1 }
     local data = { dispatch = dispatch + 1, reason = 'job_lost' }
+    queued[#queued + 1] = id
     events[#events + 1] = 0
     events[#events + 1] = body_of('operation.queued', { ARGV[2], ARGV[3] }, described(id), data)
   elseif tonumber(op[2]) == dispatch + 1 and op[3] == ARGV[1] then
     taken[#taken + 1] = { operationId = id, dispatch = dispatch + 1 }
   end
 end
-emit(at, events)
+local last = emit(at, events)
+for i, id in ipairs(queued) do follow(id, last - #queued + i) end
 if #taken == 0 then return '[]' end
 return cjson.encode(taken)

@@ -1,6 +1,6 @@
 import { newRunId, type RunId } from '#domain/ids.ts'
 import { Publication } from '#domain/publication.ts'
-import { anEvent, aNewRun, anOutcome, aPlannedOperation, type TestLedger } from '#testing/open-test-ledger.ts'
+import { anEvent, aNewRun, anOutcome, aPlannedOperation, endRun, type TestLedger } from '#testing/open-test-ledger.ts'
 import { forgetRun } from './retention.ts'
 import { indexKeys } from './keys.ts'
 import { endLease } from './lease.ts'
@@ -65,6 +65,16 @@ const planAgain: ResendCase['prepare'] = async (test) => {
 }
 
 const ofRuns: readonly ResendCase[] = [
+  {
+    script: 'take-result',
+    what: 'of an ended run',
+    async prepare(test) {
+      const runId = await test.executing([])
+      await endRun(test.ledger, runId)
+      const taker = { command: 'the-taker', by: 'human/t1' }
+      return { runId, send: ({ ledger }) => ledger.takeResult(runId, taker) }
+    },
+  },
   { script: 'plan', what: 'of operations that repeat others', prepare: planAgain },
   { script: 'decide', what: 'on a change set', prepare: (test) => decide(test) },
   {

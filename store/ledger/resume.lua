@@ -23,10 +23,7 @@ if not fits then return 'no_choice' end
 local by = ARGV[5] .. '/' .. ARGV[6]
 close_question(request, { status = 'answered', text = ARGV[2], at = at, by = by, command = ARGV[4] })
 make_ready(id, 'waiting', at, 0)
-local operation = described(id)
-emit(at, {
-  0, body_of('human_input.answered', { ARGV[5], ARGV[6] }, operation, { request_id = request, answer = ARGV[3], by = by }),
-  0, body_of('operation.resumed', { ARGV[7], ARGV[8] }, operation, with_node(id, { request_id = request })),
-})
+report(id, 'human_input.answered', { ARGV[5], ARGV[6] }, { request_id = request, answer = ARGV[3], by = by }, at)
+report(id, 'operation.resumed', { ARGV[7], ARGV[8] }, with_node(id, { request_id = request }), at)
 advance_run(at)
 return { 'question', stored[1], 'ending', redis.call('HGET', keys.questions, request .. ':end') }

@@ -14,20 +14,27 @@ local function by_model(list)
   return found
 end
 
-local function report(name, data)
+local function add(name, data, cause)
   events[#events + 1] = 0
-  events[#events + 1] = body_of(name, origin, {}, data)
+  events[#events + 1] = body_of(name, origin, { cause = cause }, data)
 end
 
 local was, is = cjson.decode(before), cjson.decode(ARGV[1])
 local old, new = by_model(was), by_model(is)
+local gone = {}
 for _, one in ipairs(is) do
-  if not old[one.model] then report('models.away', { model = one.model, since = one.since, bundles = one.bundles }) end
+  if not old[one.model] then
+    add('models.away', { model = one.model, since = one.since, bundles = one.bundles })
+    gone[#gone + 1] = one.model
+  end
 end
 local is_back = false
 for _, one in ipairs(was) do
   if not new[one.model] then
-    report('models.back', { model = one.model, since = one.since, away_ms = math.max(0, at - one.since) })
+    local field = 'away:' .. one.model
+    local data = { model = one.model, since = one.since, away_ms = math.max(0, at - one.since) }
+    add('models.back', data, redis.call('HGET', keys.run, field))
+    redis.call('HDEL', keys.run, field)
     is_back = true
   end
 end
@@ -37,6 +44,7 @@ if is_back then
   has_changed = true -- a run that was waiting is looked at again
   if redis.call('ZCARD', keys.held) > 0 then redis.call('HSET', keys.run, 'wake', '-inf') end
 end
-emit(at, events)
+local last = emit(at, events)
+for i, model in ipairs(gone) do redis.call('HSET', keys.run, 'away:' .. model, text(last - #events / 2 + i)) end
 advance_run(at)
 return 'set'

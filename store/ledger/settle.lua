@@ -2,7 +2,7 @@
 -- findings, number of its change sets, these, number of change sets that these are built on, (one of them, those built on it)…, (event age, event body)…
 -- The token stays with the ended operation, so that its holder learns that a settle it sends again was applied.
 local op_key = KEYS[own_keys + 1]
-local op = redis.call('HMGET', op_key, 'status', 'token')
+local op = redis.call('HMGET', op_key, 'status', 'token', 'cause')
 if op[2] ~= ARGV[2] then return 'lost' end
 if has_ended[op[1]] then return 'already' end
 if op[1] ~= 'running' then return 'lost' end
@@ -22,7 +22,9 @@ if findings > 0 then
   redis.call('ZADD', keys.reported, redis.call('ZSCORE', keys.operations, ARGV[1]), ARGV[1])
   redis.call('HINCRBY', keys.run, 'findings', findings)
 end
-local ending = { status = ARGV[4], outcome = ARGV[5], result = ARGV[6], events = ARGV, first_event = first_base + 2 * bases }
+local ending = {
+  status = ARGV[4], outcome = ARGV[5], result = ARGV[6], events = ARGV, first_event = first_base + 2 * bases, cause = op[3],
+}
 end_operation(ARGV[1], 'running', at, ending)
 advance_run(at)
 return 'settled'

@@ -93,7 +93,7 @@ local function tell_over(at, origin)
       wait.untold = nil
       redis.call('HSET', keys.run, budget_fields[of], cjson.encode(wait))
       wait.of = of
-      emit(at, { 0, body_of('budget.reached', origin, {}, wait) })
+      redis.call('HSET', keys.run, 'reached_' .. of, text(emit(at, { 0, body_of('budget.reached', origin, {}, wait) })))
     end
   end
 end
@@ -115,7 +115,8 @@ local function note_over(of, wait, at, origin)
     has_changed = true -- a run that was waiting is looked at again
     if redis.call('ZCARD', keys.held) > 0 then redis.call('HSET', keys.run, 'wake', '-inf') end
   end
-  emit(at, { 0, body_of('budget.renewed', origin, {}, { of = of, since = before.since }) })
+  local cause = redis.call('HGET', keys.run, 'reached_' .. of)
+  emit(at, { 0, body_of('budget.renewed', origin, { cause = cause }, { of = of, since = before.since }) })
 end
 
 -- Notes whether the run has used up its own budget.
@@ -190,7 +191,8 @@ local function end_operation(id, from, at, ending)
   -- An operation that ends while it waits has no other record of its attempts than this one.
   if from ~= 'waiting' then redis.call('HDEL', op, 'suspension') end
   redis.call('ZADD', keys.ended, text(at), id)
-  local seq = text(emit(at, ending.events, ending.first_event))
+  local seq = text(emit(at, ending.events, ending.first_event, ending.cause))
+  follow(id, seq)
   redis.call('XADD', keys.outbox, seq .. '-0', 'o', id, unpack(ending.result and { 'r', ending.result } or {}))
   if redis.call('EXISTS', prefix .. 'after:' .. id) == 1 then redis.call('RPUSH', keys.cascade, id .. ':0') end
   if ending.status ~= 'failed' and ending.status ~= 'blocked' then return end
@@ -256,14 +258,16 @@ local function take_back(id, at, origin, why)
   if why == 'lost' then lost = redis.call('HINCRBY', op, 'lost', 1) end
   if lost < max_lost then
     make_ready(id, 'running', at, 0)
-    emit(at, { 0, body_of('operation.retried', origin, described(id), with_node(id, { attempt = attempt, reason = why })) })
+    report(id, 'operation.retried', origin, with_node(id, { attempt = attempt, reason = why }), at)
     return
   end
   local reason = 'its worker was lost ' .. lost .. ' times'
   end_unsettled(id, 'running', at, origin, { status = 'failed', attempt = attempt, reason = reason, error_code = lost_code })
 end
 
-local function skip(id, cause, cause_status, at)
+-- `cause_seq`: the number of the event with which the cause has ended.
+local function skip(id, cause, cause_status, cause_seq, at)
+  follow(id, cause_seq)
   local data = with_node(id, { status = 'skipped', cause = cause, cause_status = cause_status })
   end_operation(id, 'pending', at, {
     status = 'skipped',
@@ -272,17 +276,20 @@ local function skip(id, cause, cause_status, at)
   })
 end
 
--- `entry`: the operation that waits; with a ? after it, it starts also when the cause has not ended well.
-local function notify_dependent(entry, cause, cause_status, policy, at)
+-- `entry`: the operation that waits; with a ? after it, it starts also when the cause has not ended well. `ended`: status and last event
+-- of the cause.
+local function notify_dependent(entry, cause, ended, policy, at)
   local id, any = string.match(entry, '^(%w+)(%??)$')
   local op = prefix .. 'op:' .. id
   local status = redis.call('HGET', op, 'status')
-  if policy ~= 'continue' and any == '' and not ended_well[cause_status] then
-    if status == 'pending' then skip(id, cause, cause_status, at) end
+  if policy ~= 'continue' and any == '' and not ended_well[ended[1]] then
+    if status == 'pending' then skip(id, cause, ended[1], ended[2], at) end
     return
   end
   local left = redis.call('HINCRBY', op, 'left', -1)
-  if left == 0 and status == 'pending' then make_ready(id, 'pending', at, 0) end
+  if left ~= 0 or status ~= 'pending' then return end
+  follow(id, ended[2])
+  make_ready(id, 'pending', at, 0)
 end
 
 -- Goes through the dependents of ended operations, in the order in which these ended, max_per_step of them at most. The
@@ -297,8 +304,8 @@ local function notify_dependents(at)
     offset = tonumber(offset)
     local after = prefix .. 'after:' .. cause
     local dependents = redis.call('LRANGE', after, offset, offset + budget - 1)
-    local cause_status = redis.call('HGET', prefix .. 'op:' .. cause, 'status')
-    for _, dependent in ipairs(dependents) do notify_dependent(dependent, cause, cause_status, policy, at) end
+    local ended = redis.call('HMGET', prefix .. 'op:' .. cause, 'status', 'cause')
+    for _, dependent in ipairs(dependents) do notify_dependent(dependent, cause, ended, policy, at) end
     offset = offset + #dependents
     local was_last = #dependents < budget or offset >= redis.call('LLEN', after)
     budget = budget - #dependents

@@ -8,7 +8,7 @@ import { segmentOf } from './stored-events.ts'
 import { foldOperations, type OperationsFold } from './fold-operations.ts'
 import { foldBudgets } from './fold-budgets.ts'
 import { foldQuestions } from './fold-questions.ts'
-import { foldDecisions, foldModelCalls, foldRun, foldTally } from './fold-run.ts'
+import { foldCauses, foldDecisions, foldModelCalls, foldRun, foldTally } from './fold-run.ts'
 import {
   compareFailures,
   compareFindings,
@@ -40,7 +40,7 @@ export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verif
   const operations = foldOperations({ planned: accounts, policy: run.request.errorPolicy })
   const [lifecycle, modelCalls, decisions, budgets] = [foldRun(), foldModelCalls(), foldDecisions(), foldBudgets()]
   const questions = foldQuestions(operations, budgets)
-  const tally = foldTally()
+  const [tally, causes] = [foldTally(), foldCauses()]
   const { events, violations } = await readAll(store, run, [
     operations.take,
     lifecycle.take,
@@ -49,6 +49,7 @@ export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verif
     questions.take,
     decisions.take,
     tally.take,
+    causes.take,
   ])
   violations.push(...operations.violations, ...modelCalls.violations, ...lifecycle.violations(run))
   violations.push(
@@ -63,7 +64,7 @@ export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verif
   violations.push(...questions.violations(run, accounts, await listQuestions(store, runId)))
   violations.push(...decisions.violations(await readDecisions(store, runId), await countVerdicts(store, runId)))
   // Of what is missing invariant 1 has said it.
-  if (events >= run.seq) violations.push(...tally.violations(await readTally(store, runId)))
+  if (events >= run.seq) violations.push(...causes.violations, ...tally.violations(await readTally(store, runId)))
   violations.push(...(await strayDoing(store, runId, accounts)))
   violations.push(...budgets.violations(run), ...withoutEnd(run, accounts, operations))
   violations.push(...compareResults(accounts, await readResults(store, run)))

@@ -6,6 +6,7 @@ import { OperationId, ProjectId, RunId } from '#domain/id-schemas.ts'
 import { OperationStatus, operationStatuses, OperationWork } from '#domain/operation.ts'
 import { AcceptPolicy, ErrorPolicyName, RunPhase, RunRequest, RunStatus, SkipKind } from '#domain/run.ts'
 import { GateShape, GateView } from './gate-schema.ts'
+import { liveShape } from './live-schema.ts'
 import { PublicationView, RepositoryView } from './publication-schema.ts'
 import { EnvironmentView, SetupShape } from './setup-schema.ts'
 import { WaitingFor } from './waiting-schema.ts'
@@ -242,6 +243,7 @@ const FunnelView = z
 export const RunView = z
   .strictObject({
     ...RunState.shape,
+    ...liveShape,
     checks: RunChecks,
     gate: orNull(GateView),
     conflicts: z.int().meta({ description: 'how many change sets were left out of the patch' }),

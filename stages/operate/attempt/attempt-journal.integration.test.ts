@@ -52,6 +52,24 @@ describe('what an attempt tells', () => {
     expect(operation).toMatchObject({ status: 'unchanged', attempt: 1 })
   })
 
+  it('says what it does while it waits for a slot, then for the model, and nothing once it has ended', async () => {
+    const { complete } = scriptedModel([[submitting()]])
+    let runId = ''
+    const live = () => bench.ledger.readLive(runId, 10)
+    const model: OperationDeps['model'] = {
+      async complete(request, _signal, progress) {
+        runId = request.share?.runId ?? ''
+        await until(live, { holds: ({ counts }) => counts.slot === 1 })
+        progress?.sent()
+        const { shown } = await until(live, { holds: ({ counts }) => counts.model === 1 })
+        expect(shown).toMatchObject([{ bundle: 'harness', qualifiedName: 'shelf', doing: { kind: 'model', turn: 1 } }])
+        return complete(request)
+      },
+    }
+    await run(model, () => undefined)
+    expect(await live()).toMatchObject({ shown: [], counts: { model: 0, proof: 0, prepare: 0 } })
+  })
+
   const refused = (tries: number[]) => (sent: readonly NewEvent[]) => {
     if (!sent.some(({ toolName }) => toolName === 'unspeakable')) return
     tries.push(sent.length)

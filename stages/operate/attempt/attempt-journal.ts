@@ -1,9 +1,11 @@
 import { AppError, asAppError } from '#domain/error.ts'
 import type { AppendAnswer, Attempt } from '#store/ledger/attempt.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
+import type { Doing } from '#store/ledger/live-state.ts'
 import { after } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import { type AgentEvent, type Journal, journalOver } from '../agent/journal.ts'
+import { openDoing, type Untold } from './doing.ts'
 import { type EventBatch, type EventBatches, openEventBatches } from './event-batches.ts'
 
 /** Limits how long an event waits for others before it is sent: few commands, and still live for a person watching. */
@@ -15,6 +17,8 @@ export type AttemptJournal = Journal & {
   /** `cancelled`: the run was cancelled. `lost`: another worker has the operation, and nothing of this attempt counts. */
   readonly stopped: 'cancelled' | 'lost' | undefined
   askNow(): void
+  /** Notes what the attempt does, for who looks at the run while it goes on. */
+  does(kind: Untold): void
   /** Ends the heartbeats and returns the last batch, for the command that settles. `closing`: events that come with that command or not at all. */
   close(closing?: readonly AgentEvent[]): Promise<EventBatch>
 }
@@ -31,8 +35,11 @@ export function openAttemptJournal(
     stopped = why
     abort.abort(new AppError('AGENT_010', message))
   }
+  const doing = openDoing()
   const send = async () => {
-    const answer = await appendNext(attempt, batches, deps)
+    const now = doing.untold()
+    const answer = await appendNext(attempt, batches, { ...deps, doing: now })
+    doing.wasTold(now)
     if (answer.kind === 'lost') stop('lost', 'the operation was given to another worker')
     else if (answer.stopRequested) stop('cancelled', 'the run was stopped')
   }
@@ -43,11 +50,16 @@ export function openAttemptJournal(
   const beat = openBeat(sendAll, Math.max(50, Math.floor(attempt.leaseMs / 3)))
   const journal = journalOver((event) => {
     batches.add(event)
+    doing.after(event)
     beat.soon(flushAfterMs)
   })
   return {
     ...journal,
     askNow: () => beat.soon(0),
+    does(kind) {
+      doing.does(kind)
+      beat.soon(flushAfterMs)
+    },
     signal: abort.signal,
     get stopped() {
       return stopped
@@ -65,11 +77,15 @@ export function openAttemptJournal(
 type AppendDeps = { ledger: Pick<Ledger, 'append'>; log: Pick<Log, 'warn'> }
 
 /** Events that a reachable store refuses are reduced: sending them again for ever would cost the lease. */
-async function appendNext(attempt: Attempt, batches: EventBatches, { ledger, log }: AppendDeps): Promise<AppendAnswer> {
+async function appendNext(
+  attempt: Attempt,
+  batches: EventBatches,
+  { ledger, log, doing }: AppendDeps & { doing: Doing | undefined },
+): Promise<AppendAnswer> {
   for (;;) {
     const { n, events } = batches.next()
     try {
-      const answer = await ledger.append(attempt, n, { events })
+      const answer = await ledger.append(attempt, n, { events, ...(doing !== undefined && { doing }) })
       batches.arrived()
       return answer
     } catch (error) {

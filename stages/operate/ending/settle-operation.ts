@@ -26,6 +26,7 @@ export async function settleOperation(
   deps: SettleDeps,
   signal: AbortSignal,
 ): Promise<void> {
+  running.journal.does('proof')
   const proof = mayChange(running, ending) ? await running.prove(signal) : { changes: [], evidence: [] }
   const { verdict, changeSet } = decideOutcome(running.attempt, ending, {
     ...proof,

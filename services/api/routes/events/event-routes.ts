@@ -1,5 +1,4 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
-import { AppError } from '#domain/error.ts'
 import { wireEvent } from '#domain/event.ts'
 import type { Log } from '#platform/log.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
@@ -8,7 +7,7 @@ import { composingView, findRun } from '../runs/run-view.ts'
 import { eventEndpoints } from './event-endpoints.ts'
 import { type EventSource, openLogFollower, withoutSecrets } from './follow-log.ts'
 import { serverSentEvents, sharedWire, socketMessages } from './frames.ts'
-import { readEventPage } from './read-event-page.ts'
+import { readEventPage, requireKnown } from './read-event-page.ts'
 import { openReaders, type ReaderLimits, usualReaderLimits } from './serve-reader.ts'
 import { socketSink } from './socket-sink.ts'
 import { streamBody } from './stream-body.ts'
@@ -40,10 +39,10 @@ export function addEventRoute(routes: OpenAPIHono<ApiEnv>, deps: EventRouteDeps)
     const run = await findRun(c.req.valid('param').run_id, projectId, ledger)
     const upgrade = c.env?.upgrade
     if (upgrade === undefined && !/\btext\/event-stream\b/i.test(c.req.header('accept') ?? '')) {
-      if (after > run.seq)
-        throw new AppError('RUN_002', `after: ${after} is past the last event of the run, ${run.seq}`)
+      requireKnown(run, after)
       const signal = AbortSignal.any([c.req.raw.signal, closing])
-      const page = await readEventPage(run, { after, category, limit, waitMs }, { source: ledger, logs, signal })
+      const categories = category === undefined ? undefined : new Set([category])
+      const page = await readEventPage(run, { after, categories, limit, waitMs }, { source: ledger, logs, signal })
       const events = page.events.map((event) => wireEvent(withoutSecrets(event, redactor)))
       const { nextAfter: next_after, runStatus: run_status } = page
       return c.json({ events, next_after, run_status, composing: composingView(run) }, 200)

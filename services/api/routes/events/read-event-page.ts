@@ -1,13 +1,15 @@
+import { AppError } from '#domain/error.ts'
 import type { Event } from '#domain/event.ts'
-import type { EventCategory } from '#domain/events/event-table.ts'
 import { isEnded, type Run, type RunStatus } from '#domain/run.ts'
 import { after as afterMs } from '#platform/clock.ts'
 import type { EventSource, LogFollower, LogState } from './follow-log.ts'
 
-export type EventQuery = { after: number; category: EventCategory | undefined; limit: number; waitMs: number }
+/** Without `categories` it asks for all. */
+type ScanQuery = { after: number; categories: ReadonlySet<string> | undefined; limit: number }
+type EventQuery = ScanQuery & { waitMs: number }
 
 /** `nextAfter` is the last event that was read, whether it matched or not. */
-export type ReadEventPage = { events: Event[]; nextAfter: number; runStatus: RunStatus }
+type ReadEventPage = { events: Event[]; nextAfter: number; runStatus: RunStatus }
 
 type PageDeps = { source: Pick<EventSource, 'readEvents'>; logs: LogFollower; signal: AbortSignal }
 
@@ -22,7 +24,7 @@ const maxScans = 8
 export async function readEventPage(run: Run, query: EventQuery, deps: PageDeps): Promise<ReadEventPage> {
   const deadline = performance.now() + query.waitMs
   for (let { after } = query, runStatus = run.status; ;) {
-    const page = await scan(run, { ...query, after }, deps.source)
+    const page = await scanEvents(run, { ...query, after }, deps.source)
     const leftMs = deadline - performance.now()
     if (page.events.length > 0 || isEnded(runStatus) || leftMs <= 0 || deps.signal.aborted)
       return { ...page, runStatus }
@@ -33,19 +35,25 @@ export async function readEventPage(run: Run, query: EventQuery, deps: PageDeps)
   }
 }
 
-async function scan(
+/** RUN_002 for a position that is not in the log. */
+export function requireKnown({ seq }: Run, after: number): void {
+  if (after > seq) throw new AppError('RUN_002', `after: ${after} is past the last event of the run, ${seq}`)
+}
+
+/** Reads events that match, and up to 4,000 that do not. */
+export async function scanEvents(
   { runId }: Run,
-  { category, limit, after }: EventQuery,
+  { categories, limit, after }: ScanQuery,
   source: PageDeps['source'],
 ): Promise<Omit<ReadEventPage, 'runStatus'>> {
   const events: Event[] = []
   let nextAfter = after
   for (let scans = 0; scans < maxScans; scans += 1) {
-    const size = category === undefined ? limit : scanSize
+    const size = categories === undefined ? limit : scanSize
     const page = await source.readEvents(runId, { after: nextAfter, limit: size })
     for (const event of page) {
       nextAfter = event.seq
-      if (category === undefined || event.category === category) events.push(event)
+      if (categories?.has(event.category) ?? true) events.push(event)
       if (events.length === limit) return { events, nextAfter }
     }
     if (page.length < size) break

@@ -13,11 +13,13 @@ import type { PartState } from '#platform/readiness.ts'
 import { wantedByDecisions } from '#stages/review/rejected-work.ts'
 import type { ApiEnv } from '../../http/api-env.ts'
 import { addEventRoute, type EventRouteDeps } from '../events/event-routes.ts'
+import { addTimelineRoute, type TimelineRouteDeps } from '../events/timeline-routes.ts'
 import { addFindingRoute, type FindingRouteDeps } from './finding-routes.ts'
 import { addNodeRoutes, type NodeRouteDeps } from './node-routes.ts'
 import { operationView } from './operation-view.ts'
 import { addQuestionRoutes, type QuestionRouteDeps } from './question-routes.ts'
 import { runEndpoints } from './run-endpoints.ts'
+import { nothingMoves } from './live-view.ts'
 import { countAcceptedLeftOut } from '#stages/review/proved-conflicts.ts'
 import { findRun, type Lacking, planView, type RunDetails, runSummaryView, runView } from './run-view.ts'
 
@@ -34,7 +36,8 @@ export type RunRouteDeps = EventRouteDeps &
   NodeRouteDeps &
   QuestionRouteDeps & {
     ledger: Pick<Ledger, 'countFailures' | 'countVerdicts' | 'getOperation' | 'getRun' | 'lastDecision'> &
-      Pick<Ledger, 'listOperations' | 'listRuns' | 'mayWantRetry' | 'readDecisions' | 'readEvents'>
+      Pick<Ledger, 'listOperations' | 'listRuns' | 'mayWantRetry' | 'readDecisions' | 'readEvents' | 'readLive'> &
+      TimelineRouteDeps['ledger']
     records: RunRecords
     /** The models that no live worker can use. */
     readAway(): Promise<readonly UnreachableModel[]>
@@ -57,9 +60,13 @@ async function unlessAway<T>(read: Promise<T>): Promise<T | undefined> {
 }
 
 /** Counts the operations that are tried again by themselves when the run has ended. */
-async function countWanted(run: Run, ledger: RunRouteDeps['ledger']): Promise<number> {
+async function countWanted(
+  run: Run,
+  decided: () => Promise<Decisions>,
+  ledger: RunRouteDeps['ledger'],
+): Promise<number> {
   if (!(await ledger.mayWantRetry(run.runId))) return 0
-  const all = await wantedByDecisions(run, await ledger.readDecisions(run.runId), ledger)
+  const all = await wantedByDecisions(run, await decided(), ledger)
   return new Set(all.flatMap(({ state, decision }) => (state === 'waiting' ? [decision.operationId] : []))).size
 }
 
@@ -72,21 +79,25 @@ function openDetails({ ledger, records }: Pick<RunRouteDeps, 'ledger' | 'records
   const decided = openCachedAnswers<Decisions>({ max: rememberedDecisions })
   return async (run: Run): Promise<Omit<RunDetails, 'away'>> => {
     const { runId } = run
-    const [composition, skipped, failures, retryWanted] = await Promise.all([
+    const last = await ledger.lastDecision(runId)
+    const read = () => ledger.readDecisions(runId)
+    const decisionsOf = async () => (last === 0 ? none : decided.get(`${runId} ${last}`, read))
+    const [live, composition, skipped, failures, retryWanted] = await Promise.all([
+      isEnded(run.status) ? nothingMoves : ledger.readLive(runId, mostActive),
       unlessAway(records.readComposition(run)),
       unlessAway(records.readSkipped(run)),
       ledger.countFailures(runId),
-      countWanted(run, ledger),
+      countWanted(run, decisionsOf, ledger),
     ])
-    const last = composition ? await ledger.lastDecision(runId) : 0
-    const read = () => ledger.readDecisions(runId)
-    const decisions = last === 0 ? none : await decided.get(`${runId} ${last}`, read)
+    const decisions = composition ? await decisionsOf() : none
     const verdicts = composition ? new Map() : await ledger.countVerdicts(runId)
-    const acceptedLeftOut = await unlessAway(countAcceptedLeftOut(run, composition, { records, read }))
-    return { composition, skipped, failures, verdicts, decisions, retryWanted, acceptedLeftOut }
+    const acceptedLeftOut = await unlessAway(countAcceptedLeftOut(run, composition, { records, read: decisionsOf }))
+    return { live, composition, skipped, failures, verdicts, decisions, retryWanted, acceptedLeftOut }
   }
 }
 
+/** How many active operations the state of a run lists. */
+const mostActive = 100
 export function runRoutes(deps: RunRouteDeps): OpenAPIHono<ApiEnv> {
   const { ledger } = deps
   /** Asked only for the sake of a run that may wait. */
@@ -128,5 +139,6 @@ export function runRoutes(deps: RunRouteDeps): OpenAPIHono<ApiEnv> {
   addFindingRoute(routes, deps)
   addQuestionRoutes(routes, deps)
   addEventRoute(routes, deps)
+  addTimelineRoute(routes, deps)
   return routes
 }

@@ -1,71 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { Publication } from '#domain/publication.ts'
 import type { Decision, Verdict } from '#domain/decision.ts'
-import { RunRequest, type Run } from '#domain/run.ts'
 import type { ComposedEvidence, MadeSets } from '#store/objects/composition.ts'
+import { nothingMoves } from './live-view.ts'
+import { endedRun as run } from './ended-run.fixture.ts'
 import { runView } from './run-view.ts'
-
-const run: Run = {
-  runId: 'r0123456789',
-  schema: 1,
-  projectId: 'default',
-  status: 'completed',
-  phase: 'review',
-  request: RunRequest.parse({ agents: ['lint'], nodeKinds: ['function'] }),
-  uploadKey: 'projects/default/uploads/r0123456789',
-  snapshotId: null,
-  commit: null,
-  baseSnapshotId: null,
-  publication: null,
-  unsigned: [],
-  compositionKey: null,
-  patches: {},
-  parts: [],
-  composing: null,
-  nodeListKey: null,
-  edgeListKey: null,
-  rulesKey: null,
-  planKey: null,
-  environment: null,
-  planHash: null,
-  seq: 12,
-  nodes: 3,
-  files: 2,
-  away: [],
-  budget: null,
-  tokensIn: 0,
-  tokensOut: 0,
-  tokens: 0,
-  findings: 0,
-  usedBudgets: [],
-  stop: null,
-  isPlanned: true,
-  bundleHashes: null,
-  agentBundles: null,
-  errorPolicy: 'skip_downstream',
-  generation: 1,
-  wanted: null,
-  reopenedAt: null,
-  reopenedBy: null,
-  traceparent: null,
-  acceptedAt: Date.UTC(2026, 0, 1),
-  endedAt: Date.UTC(2026, 0, 1) + 1500,
-  errorCode: null,
-  reason: null,
-  counts: {
-    pending: 0,
-    ready: 0,
-    dispatched: 0,
-    running: 0,
-    waiting: 0,
-    succeeded: 2,
-    unchanged: 0,
-    skipped: 0,
-    failed: 0,
-    blocked: 0,
-    cancelled: 0,
-  },
-}
 
 const evidence = (check: ComposedEvidence['check'], ok: boolean): ComposedEvidence => ({
   check,
@@ -84,6 +23,7 @@ const file = (path: string, found: ComposedEvidence[]) => ({
 const decisions = { byChangeSet: new Map<string, Decision>() }
 /** What is known of a run of which nothing is composed, and on which nobody has decided. */
 const bare = {
+  live: nothingMoves,
   composition: null,
   skipped: [],
   failures: [],

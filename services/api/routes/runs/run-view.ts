@@ -11,6 +11,7 @@ import { getOrMake } from '#platform/cached-answers.ts'
 import type { PartState } from '#platform/readiness.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
+import type { LiveState } from '#store/ledger/live-state.ts'
 import { snakeKeys } from '#domain/wire-keys.ts'
 import type { FailureCount } from '#store/ledger/read-operations.ts'
 import type { PlanSummary } from '#store/objects/plan-summary.ts'
@@ -25,6 +26,7 @@ import {
 } from '#schemas/run-schema.ts'
 import type { WaitingFor } from '#schemas/waiting-schema.ts'
 import { isoTime, viewOf } from '../../http/schema-parts.ts'
+import { liveView } from './live-view.ts'
 import { environmentView, gateRequestView, gateView, publicationView, repositoryView } from './part-views.ts'
 
 const maxSkipped = 100
@@ -96,6 +98,7 @@ export function composingView({ composing }: Pick<Run, 'composing'>): RunSummary
 }
 
 export type RunDetails = Lacking & {
+  live: LiveState
   /** Null until the run's change sets are composed; undefined while it cannot be read. */
   composition: Composition | null | undefined
   /** All files of its archive that were skipped; undefined while they cannot be read. */
@@ -118,10 +121,12 @@ const knownFunnels = new WeakMap<NonNullable<Composition['made']>, Funnels>()
 const newWeakMap = (): Funnels => new WeakMap()
 
 export function runView(run: Run, details: RunDetails): RunView {
-  const { composition, skipped, failures, retryWanted, acceptedLeftOut = 0 } = details
+  const { live, composition, skipped, failures, retryWanted, acceptedLeftOut = 0 } = details
   const { conflicts = [] } = composition ?? {}
+  const summary = runSummaryView(run, details)
   return {
-    ...runSummaryView(run, details),
+    ...summary,
+    ...liveView(run, live, summary.waiting_for, Date.now()),
     checks: composition ? getOrMake(knownChecks, composition, () => checksView(composition)) : {},
     gate: gateView(composition?.gate),
     conflicts: conflicts.length,

@@ -1,0 +1,121 @@
+import { begunAt, isEnded, type Run } from '#domain/run.ts'
+import { plural, waitingText } from '#domain/timeline/words.ts'
+import type { LiveOperation, LiveState } from '#store/ledger/live-state.ts'
+import { snakeKeys } from '#domain/wire-keys.ts'
+import type { ActiveOperation, DoingKind, EstimatedEnd, liveShape } from '#schemas/live-schema.ts'
+import type { WaitingFor } from '#schemas/waiting-schema.ts'
+import type { RunView } from '#schemas/run-schema.ts'
+import { isoTime } from '../../http/schema-parts.ts'
+
+export const nothingMoves: LiveState = {
+  shown: [],
+  counts: { prepare: 0, slot: 0, model: 0, tool: 0, proof: 0, person: 0 },
+  lastMinute: { operations: 0, tokensIn: 0, tokensOut: 0 },
+}
+
+type LiveView = Pick<RunView, keyof typeof liveShape>
+
+/** Says what happens in a run at `now`, from what the ledger holds of its active operations alone. */
+export function liveView(run: Run, live: LiveState, waitingFor: readonly WaitingFor[], now: number): LiveView {
+  const { operations, tokensIn, tokensOut } = live.lastMinute
+  return {
+    current_step: currentStep(run, live.counts, waitingFor),
+    active_operations: live.shown.map(activeView),
+    active: live.counts,
+    model_requests: live.counts.model,
+    tokens_in: run.tokensIn,
+    tokens_out: run.tokensOut,
+    last_minute: { operations, tokens_in: tokensIn, tokens_out: tokensOut },
+    estimated_end: waitingFor.length === 0 ? estimatedEnd(run, operations, now) : null,
+  }
+}
+
+function activeView({ operationId, bundle, doing, sinceMs, ...same }: LiveOperation): ActiveOperation {
+  const isAsking = doing.kind === 'person'
+  return {
+    operation_id: operationId,
+    agent: bundle,
+    ...snakeKeys(same),
+    status: isAsking ? 'waiting' : 'running',
+    ...(!isAsking && { turn: doing.turn }),
+    doing: doing.kind,
+    ...(doing.kind === 'tool' && doing.what !== undefined && { tool: doing.what }),
+    ...(isAsking && doing.request !== '' && { question: doing.request }),
+    since: isoTime(isAsking ? sinceMs : doing.sinceMs),
+  }
+}
+
+type Counts = LiveState['counts']
+
+/** Says in words what a run does now; where nothing moves, what it waits for. */
+function currentStep(run: Run, active: Counts, waitingFor: readonly WaitingFor[]): string {
+  const { status, phase, counts, stop, composing } = run
+  if (isEnded(status)) return `has ended: ${status}`
+  if (stop !== null) return 'stops: what runs is ended'
+  if (status === 'queued') return 'waits until a discovery service takes it'
+  switch (phase) {
+    case 'snapshot':
+      return "stores the repository's files"
+    case 'discovery':
+      return 'finds the code nodes'
+    case 'planning':
+      return 'plans the operations'
+    case 'review':
+      return composing === null ? 'waits until a worker composes its patch' : composingStep(composing)
+    case 'execution': {
+      const moving = movingStep(active)
+      if (moving !== undefined) return moving
+      const waits = waitingText(waitingFor)
+      if (waits !== '') return waits
+      const open = counts.ready + counts.dispatched
+      return open > 0 ? `waits until a worker takes one of ${plural(open, 'operation')}` : 'goes on to its patch'
+    }
+  }
+}
+
+const doingTexts: readonly (readonly [DoingKind, one: string, many: string])[] = [
+  ['prepare', 'is made ready', 'are made ready'],
+  ['slot', 'waits for a slot of the model servers', 'wait for a slot of the model servers'],
+  ['model', 'waits for an answer of the model', 'wait for an answer of the model'],
+  ['tool', 'runs a tool', 'run a tool'],
+  ['proof', 'is proved', 'are proved'],
+]
+
+function movingStep(active: Counts): string | undefined {
+  const parts = doingTexts.filter(([kind]) => active[kind] > 0)
+  if (parts.length === 0) return undefined
+  const [first = '', ...others] = parts.map(([kind, one, many]) => `${active[kind]} ${active[kind] === 1 ? one : many}`)
+  return `works on operations: ${[first, ...others].join(', ')}`
+}
+
+function composingStep({
+  operationsRead,
+  operations,
+  filesProved,
+  files,
+  gateRuns,
+  gateMost,
+}: NonNullable<Run['composing']>): string {
+  if (gateRuns !== undefined)
+    return `tries its patch: ${gateRuns} of at most ${plural(gateMost ?? gateRuns, 'run')} of the gate`
+  if (files > 0) return `composes its patch: ${filesProved} of ${plural(files, 'file')} proved`
+  return `composes its patch: ${operationsRead} of ${plural(operations, 'operation')} read`
+}
+
+/** With fewer of the last minute, the mean since the run began says more. */
+const enough = 5
+
+/** Tells when the operations end if they go on as in the last minute; where few ended in it, as since the run began. */
+function estimatedEnd(run: Run, lastMinute: number, now: number): EstimatedEnd | null {
+  const { pending, ready, dispatched, running, waiting: _, ...ended } = run.counts
+  const left = pending + ready + dispatched + running
+  if (isEnded(run.status) || run.phase !== 'execution' || left === 0) return null
+  // Of a run that was reopened, most ended in the generations before.
+  const done = run.generation === 1 ? Object.values(ended).reduce((sum, count) => sum + count, 0) : 0
+  const isRecent = lastMinute >= enough
+  const perMs = isRecent ? lastMinute / 60_000 : done / Math.max(1, now - begunAt(run))
+  if (perMs === 0) return null
+  const basis = isRecent ? `${lastMinute} ended in the last minute` : `${done} ended since the run began`
+  const at = isoTime(Math.round(now + left / perMs))
+  return { at, how: `${plural(left, 'operation')} left, ${basis}; the composition of the patch comes after that` }
+}
