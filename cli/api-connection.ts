@@ -8,7 +8,7 @@ import {
   RemoraProblem,
 } from '#client/connection.ts'
 import { type Frame, readStream, type StreamOptions } from '#client/read-stream.ts'
-import { type Archive, submissionForm } from '#client/submission-form.ts'
+import { type Archive, submissionForm } from '#client/multipart.ts'
 import { AppError, type ErrorCode, isErrorCode } from '#domain/error.ts'
 import { withoutLogin, withoutLogins } from '#platform/hide-secrets.ts'
 import { Frame as FrameShape } from '#schemas/frame-schema.ts'

@@ -1,6 +1,6 @@
 import { type Connection, type ConnectionOptions, NoAnswer, openConnection, RemoraProblem } from './connection.ts'
 import { type Frame, readStream, type StreamOptions } from './read-stream.ts'
-import { type Archive, submissionForm } from './submission-form.ts'
+import { type Archive, submissionForm } from './multipart.ts'
 import type {
   Decisions,
   DecisionsRequest,

@@ -29,7 +29,7 @@ async function typesOfClient(): Promise<Record<string, string>> {
     const name = basename(path, '.ts')
     files[`client/${name}.d.ts`] = name === 'wire' ? wireTypes(text, components) : declarationsOf(path, text)
   }
-  const own = ['read-stream', 'submission', 'wire'].map((name) => `export type * from './client/${name}.js'\n`)
+  const own = ['read-stream', 'multipart', 'wire'].map((name) => `export type * from './client/${name}.js'\n`)
   return { ...files, 'client.d.ts': `export * from './client/remora-client.js'\n${own.join('')}` }
 }
 

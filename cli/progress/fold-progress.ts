@@ -24,10 +24,12 @@ const Text = z.string().optional().catch(undefined)
 
 /** Returns the state after one more event. Events must be folded in the order of their numbers, each once. */
 export function foldProgress(state: ProgressState, event: EventView): ProgressState {
-  const list = event.event === 'finding.reported' ? 'findings' : isTold(event) ? 'recent' : undefined
+  const isFinding = event.event === 'finding.reported'
+  const line = isFinding || isTold(event) ? summarizeEvent(event) : undefined
+  const list = isFinding ? 'findings' : 'recent'
   const seen: ProgressState = {
     ...state,
-    ...(list && { [list]: [...state[list], summarizeEvent(event)].slice(-mostLines[list]) }),
+    ...(line !== undefined && { [list]: [...state[list], line].slice(-mostLines[list]) }),
     pace: nextPace(state.pace, event, Count.parse(event.data['tokens'])),
     startedAtMs: state.startedAtMs ?? Date.parse(event.ts),
     lastAtMs: Date.parse(event.ts),

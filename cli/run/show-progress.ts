@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { repeatEvery } from '#platform/clock.ts'
 import type { EventCategory } from '#domain/events/event-table.ts'
-import { summarizeEvent } from '#domain/timeline/summarize-event.ts'
 import type { EventView } from '#schemas/event-schema.ts'
 import type { RunView } from '#schemas/run-schema.ts'
 import type { CliContext } from '../cli-context.ts'
+import { eventLine } from '../progress/live-lines.ts'
 import { foldProgress } from '../progress/fold-progress.ts'
 import { openLiveScreen } from '../progress/live-screen.ts'
 import { holdLine } from '../progress/describe-hold.ts'
@@ -70,11 +70,6 @@ export function showProgress(runId: string, choice: ProgressChoice, context: Cli
       display = undefined
     },
   }
-}
-
-/** `12:30:07  operation.ended        lint src/shop.py succeeded: …` */
-function eventLine(event: EventView): string {
-  return `${event.ts.slice(11, 19)}  ${event.event.padEnd(21)}  ${summarizeEvent(event)}`
 }
 
 type Display = { update(): void; look(): void; close(): void }
