@@ -33,7 +33,7 @@ it('says the pace of the last minute, what operations wait for, and what was fou
   expect(pace).toBe('pace        12 operations, 1,200 tokens in the last minute, about 5 min 00 s left')
   expect(rest).toEqual([
     'waiting     2 for the model, 1 for run_tests, 1,200 for a free worker',
-    ...['two', 'three', 'four'].map((claim) => `finding     review found in a.py: ${claim}`),
+    ...['two', 'three', 'four'].map((claim) => `finding     review a.py:7: ${claim}`),
   ])
   expect(liveLines(state, noon + 300_000)).toEqual(rest)
 })
