@@ -27,7 +27,7 @@ export function openRunSignals({ redisUrl, log }: SignalOptions, channel: string
     const read = Message.safeParse(message.split(' '))
     if (!read.success) return
     const [runId, seq = 0] = read.data
-    for (const of of [runId, allRuns]) for (const listener of listeners.get(of) ?? []) listener({ runId, seq })
+    for (const key of [runId, allRuns]) for (const listener of listeners.get(key) ?? []) listener({ runId, seq })
   }
   // The connection subscribes again by itself; the answer to this says that it has.
   const subscribe = async () => {
