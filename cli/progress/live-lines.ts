@@ -1,7 +1,13 @@
 import { figure } from '#domain/figure.ts'
+import { summarizeEvent } from '#domain/timeline/summarize-event.ts'
 import type { EventView } from '#schemas/event-schema.ts'
 import { formatSeconds, plural } from '../wording.ts'
 import { endedOperations, type ProgressState } from './progress-state.ts'
+
+/** Returns a line for a list of events: its time, its name, and what it says in words. */
+export function eventLine(event: EventView): string {
+  return `${event.ts.slice(11, 19)}  ${event.event.padEnd(21)}  ${summarizeEvent(event)}`.trimEnd()
+}
 
 const stepMs = 10_000
 const windowMs = 60_000
