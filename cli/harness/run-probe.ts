@@ -82,7 +82,7 @@ function firstReplyOf({ messages }: Transcript): ProbeResult['firstReply'] {
 
 function refusalIn({ event, errorCode: code, data }: AgentEvent): ProbeFault[] {
   if (code === undefined) return []
-  if (event === 'tool.returned') return [{ code, message: String(data['summary']) }]
+  if (event === 'tool.returned') return [{ code, message: data.summary }]
   if (event === 'submission.received') return [{ code, message: `submission refused: ${String(data['refused'])}` }]
   return []
 }

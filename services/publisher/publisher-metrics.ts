@@ -27,7 +27,7 @@ export function measuredLedger<Given extends Pick<Ledger, 'notePublication'>>(
       for (const { event, errorCode, data } of events) {
         if (event === 'publication.failed')
           count('remora_publications_total', { outcome: 'failed', error_code: errorCode ?? '' })
-        const change = event === 'publication.ended' ? String(data?.['state']) : pullEvents[event]
+        const change = event === 'publication.ended' ? data.state : pullEvents[event]
         if (change !== undefined) count('remora_pull_requests_total', { change })
       }
       return noted
