@@ -9,6 +9,7 @@ import { openLedger } from '#store/ledger/ledger.ts'
 import { openPutPermit } from '#store/ledger/collection-window.ts'
 import { orStoreError } from '#store/ledger/store.ts'
 import { openMemoryGate } from '#store/ledger/memory-gate.ts'
+import { type Notices, openNotices } from '#store/ledger/notices.ts'
 import { publicModelsCheck } from '#store/ledger/read-runs.ts'
 import { redisCheck, expectUsableRedis } from '#store/ledger/redis-check.ts'
 import { type BlobStore, openBlobStore } from '#store/objects/blob-store.ts'
@@ -92,12 +93,26 @@ export async function openApi(config: ApiConfig, deps: ApiDeps) {
     releaser.add('objects', async () => objects.close())
     const producer = openProducer({ redisUrl: config.storage.redisUrl, prefix: `{${namespace}}`, log })
     releaser.add('producer', () => producer.close())
+    const notices = openNotices({ redisUrl: config.storage.redisUrl, namespace, log })
+    releaser.add('notices', async () => notices.close())
     const closing = new AbortController()
     const checkStore = openPartCheck(objectStoreCheck(objects))
     const needed = { redis: redisCheck(redis, config.redisMemoryShare), object_store: checkStore }
     const parts = appParts(
       { ...config, agents },
-      { log, redactor, redis, objects, producer, namespace, signer, traces, checkStore, closing: closing.signal },
+      {
+        log,
+        redactor,
+        redis,
+        objects,
+        producer,
+        notices,
+        namespace,
+        signer,
+        traces,
+        checkStore,
+        closing: closing.signal,
+      },
     )
     const shown = { models: publicModelsCheck(parts.runs.ledger), redis_user: redisUserCheck(redis, 'api') }
     const readiness = openReadiness(needed, shown)
@@ -114,6 +129,7 @@ type Opened = {
   redis: RedisClient
   objects: ObjectStore
   producer: Producer
+  notices: Notices
   log: Log
   redactor: Redactor
   namespace: string
@@ -137,12 +153,11 @@ type AuthDeps = Omit<Parameters<typeof openStoredCallers>[0], 'limits'> & { perM
 
 function appParts(
   config: ApiConfig & { agents: readonly string[] },
-  { redis, objects, producer, log, redactor, namespace, signer, traces, checkStore, closing }: Opened,
+  { redis, objects, producer, notices, log, redactor, namespace, signer, traces, checkStore, closing }: Opened,
 ) {
   const { modelKind } = config
-  const archive = openEventSegments(objects)
-  const origin = { kind: 'api', id: 'api' } as const
-  const ledger = openLedger(redis, { namespace, origin, archive, redactor, log, traces, signer })
+  const kept = { archive: openEventSegments(objects), origin: { kind: 'api', id: 'api' } as const }
+  const ledger = openLedger(redis, { namespace, ...kept, redactor, log, traces, signer })
   const fleet = openFleet(redis, namespace)
   const blobs = openBlobStore(objects, { maxCacheBytes: blobCacheBytes, permit: openPutPermit(redis, namespace) })
   const records = openRunRecords(objects, blobs)
@@ -175,6 +190,7 @@ function appParts(
       log,
       redactor,
       closing,
+      notices,
     },
     changes: { ledger, records, producer, memoryGate, modelKind },
     transcripts: { ledger, records, fullPrompts: config.fullPrompts, redactor },

@@ -10,6 +10,7 @@ import { allScopes } from '#domain/scope.ts'
 import { openLedger, type Ledger } from '#store/ledger/ledger.ts'
 import { openPutPermit } from '#store/ledger/collection-window.ts'
 import { openMemoryGate } from '#store/ledger/memory-gate.ts'
+import { openNotices } from '#store/ledger/notices.ts'
 import { publicModelsCheck } from '#store/ledger/read-runs.ts'
 import { redisCheck } from '#store/ledger/redis-check.ts'
 import { openBlobStore, type BlobStore } from '#store/objects/blob-store.ts'
@@ -76,6 +77,8 @@ export type TestApiOptions = {
   writeLog?: (line: string) => void
   /** How often the token of an open stream is looked up again. */
   recheckMs?: number
+  /** How often a followed run is looked at without a notice. */
+  lookMs?: number
   /** Of the transcripts. */
   fullPrompts?: boolean
   checkFindable?: TestApi['intake']['checkFindable']
@@ -108,6 +111,7 @@ export async function openTestApi(
   const readAway = async () => (await fleet.read()).away
   const readStore = () => storeOfFleet(openPartCheck(objectStoreCheck(objects)), fleet)
   const closing = new AbortController()
+  const notices = openNotices({ redisUrl: server.url, namespace: server.namespace, log })
   const jobs: string[] = []
   const installations = openInstallations(redis, server.namespace)
   const inbox = openDeliveryInbox(redis, server.namespace, { signer: testSigner })
@@ -155,7 +159,8 @@ export async function openTestApi(
       log,
       redactor,
       closing: closing.signal,
-      readerLimits: { recheckMs: options.recheckMs ?? 3_000 },
+      notices,
+      readerLimits: { recheckMs: options.recheckMs ?? 3_000, lookMs: options.lookMs ?? 15_000 },
     },
     changes: {
       ledger,
@@ -187,7 +192,8 @@ export async function openTestApi(
     },
     workers: { readWorkers: () => readWorkers(redis, server.namespace) },
   })
-  const close = () => inOrder([() => redis.quit(), () => store.close(), () => server.close()])
+  const close = () =>
+    inOrder([async () => notices.close(), () => redis.quit(), () => store.close(), () => server.close()])
   const stored = { redis, namespace: server.namespace, ledger, objects, blobs, installations, tokenStore }
   return {
     app,

@@ -5,7 +5,7 @@ import type { Redactor } from '#platform/secrets/redactor.ts'
 import type { ApiEnv } from '../../http/api-env.ts'
 import { composingView, findRun } from '../runs/run-view.ts'
 import { eventEndpoints } from './event-endpoints.ts'
-import { type EventSource, openLogFollower, withoutSecrets } from './follow-log.ts'
+import { type EventSource, type FollowerDeps, openLogFollower, withoutSecrets } from './follow-log.ts'
 import { serverSentEvents, sharedWire, socketMessages } from './frames.ts'
 import { readEventPage, requireKnown } from './read-event-page.ts'
 import { openReaders, type ReaderLimits, usualReaderLimits } from './serve-reader.ts'
@@ -18,8 +18,12 @@ export type EventRouteDeps = {
   log: Pick<Log, 'debug' | 'warn'>
   /** When it aborts, waiting requests answer with what they have, and streams end. */
   closing: AbortSignal
-  readerLimits?: Partial<ReaderLimits>
+  notices: FollowerDeps['notices']
+  readerLimits?: Partial<EventLimits>
 }
+
+export type EventLimits = ReaderLimits & Pick<FollowerDeps, 'lookMs'>
+const usualLimits: EventLimits = { ...usualReaderLimits, lookMs: 15_000 }
 
 const streamHeaders = {
   'content-type': 'text/event-stream',
@@ -28,9 +32,9 @@ const streamHeaders = {
 
 /** `Accept: text/event-stream` asks for a live stream instead of a page, and so does a request for a WebSocket. */
 export function addEventRoute(routes: OpenAPIHono<ApiEnv>, deps: EventRouteDeps): void {
-  const { ledger, redactor, log, closing, readerLimits } = deps
-  const logs = openLogFollower(ledger, redactor)
-  const limits = { ...usualReaderLimits, ...readerLimits }
+  const { ledger, redactor, log, closing, notices, readerLimits } = deps
+  const limits = { ...usualLimits, ...readerLimits }
+  const logs = openLogFollower({ source: ledger, redactor, notices, lookMs: limits.lookMs })
   const serve = openReaders({ logs, log, closing, limits })
   const wires = { stream: sharedWire(serverSentEvents), socket: sharedWire(socketMessages) }
   routes.openapi(eventEndpoints.events, async (c) => {

@@ -1,22 +1,24 @@
 import { anEvent } from '#testing/an-event.ts'
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { AppError } from '#domain/error.ts'
-import { anOutcome } from '#testing/open-test-ledger.ts'
+import { anOutcome, type TestLedger } from '#testing/open-test-ledger.ts'
+import { until } from '#testing/until.ts'
+import { toldChannel } from '#store/ledger/keys.ts'
+import { type Notices, openNotices } from '#store/ledger/notices.ts'
 import type { NewEvent } from '#domain/event.ts'
-import type { RunId } from '#domain/ids.ts'
+import { RunId } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
 import { allScopes } from '#domain/scope.ts'
 import type { Attempt } from '#store/ledger/attempt.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
-import { openLog } from '#platform/log.ts'
+import { openLog, silentLog } from '#platform/log.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
 import type { ApiEnv } from '../../http/api-env.ts'
 import { problemHandler, refuseInput } from '../../http/problem.ts'
 import { serveApp } from '../../http/serve-app.ts'
 import { plannedOperation } from '../../played-run.fixture.ts'
-import { addEventRoute } from './event-routes.ts'
+import { addEventRoute, type EventLimits } from './event-routes.ts'
 import type { EventSource } from './follow-log.ts'
-import type { ReaderLimits } from './serve-reader.ts'
 
 /** What was asked of the ledger, and how to make it fail. */
 type CountedSource = EventSource & {
@@ -29,6 +31,8 @@ type CountedSource = EventSource & {
   /** Of every read of a run. */
   asked: RunId[]
   isAway: boolean
+  /** Runs that are followed now. */
+  followed: number
 }
 
 function countedSource(ledger: EventSource): CountedSource {
@@ -43,6 +47,7 @@ function countedSource(ledger: EventSource): CountedSource {
     limits: [],
     asked: [],
     isAway: false,
+    followed: 0,
     async getRun(runId) {
       failWhenAway()
       source.asked.push(runId)
@@ -68,11 +73,12 @@ export type EventServer = {
 }
 
 /** The events' route behind a real HTTP server, for the project `default`. */
-export async function serveEvents(ledger: EventSource, readerLimits: Partial<ReaderLimits> = {}): Promise<EventServer> {
+export async function serveEvents(test: TestLedger, readerLimits: Partial<EventLimits> = {}): Promise<EventServer> {
   const lines: string[] = []
   const log = openLog({ service: 'api', level: 'debug', write: (line) => void lines.push(line) })
   const closing = new AbortController()
-  const source = countedSource(ledger)
+  const source = countedSource(test.ledger)
+  const notices = await heardNotices(test)
   const app = new OpenAPIHono<ApiEnv>({ defaultHook: refuseInput })
   app.onError(problemHandler({ log, isRedisReady: () => true }))
   app.use(async (c, next) => {
@@ -82,13 +88,42 @@ export async function serveEvents(ledger: EventSource, readerLimits: Partial<Rea
     c.set('requestId', 'q1')
     await next()
   })
-  addEventRoute(app, { ledger: source, log, redactor: openRedactor(), closing: closing.signal, readerLimits })
+  const deps = { ledger: source, log, redactor: openRedactor(), closing: closing.signal, readerLimits }
+  addEventRoute(app, { ...deps, notices: countedNotices(notices, source) })
   const served = await serveApp(app, { host: '127.0.0.1', port: 0, graceMs: 10_000 })
   const close = async () => {
     closing.abort()
     await served.close()
+    notices.close()
   }
   return { url: served.url, source, lines, close }
+}
+
+function countedNotices(notices: Notices, source: CountedSource): Pick<Notices, 'on'> {
+  return {
+    on(of, listener) {
+      source.followed += 1
+      const stop = notices.on(of, listener)
+      return () => {
+        source.followed -= 1
+        stop()
+      }
+    },
+  }
+}
+
+/** Notices that are heard from now on. */
+async function heardNotices({ redis, redisUrl, namespace }: TestLedger): Promise<Notices> {
+  const notices = openNotices({ redisUrl, namespace, log: silentLog })
+  const probe = RunId.parse('r0000000000000000')
+  let isHeard = false
+  const stop = notices.on(probe, () => void (isHeard = true))
+  await until(async () => {
+    await redis.publish(toldChannel(namespace), `${probe} 1`)
+    return isHeard
+  })
+  stop()
+  return notices
 }
 
 type RunningLedger = {

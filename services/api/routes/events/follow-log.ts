@@ -4,8 +4,10 @@ import type { RunId } from '#domain/ids.ts'
 import { isEnded, type Run, type RunStatus } from '#domain/run.ts'
 import { openBell } from '#platform/bell.ts'
 import { getOrMake, openCachedAnswers } from '#platform/cached-answers.ts'
+import { delay } from '#platform/clock.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
+import type { Notices } from '#store/ledger/notices.ts'
 
 export type EventSource = Pick<Ledger, 'getRun' | 'readEvents'>
 
@@ -45,23 +47,30 @@ const limits = {
   pagesBytes: 16 * 2 ** 20,
 }
 const pageLength = 200
-const pollMs = 200
-/** A run that has ended may be retried while slow readers still read of its end. */
-const overMs = 15_000
+/** Notices that come within so long are answered with one look. */
+const gatherMs = 20
 /** Nothing is asked of a store for so long after it did not answer. */
 export const restMs = 1_000
+
+export type FollowerDeps = {
+  source: EventSource
+  redactor: Redactor
+  notices: Pick<Notices, 'on'>
+  /** A run that is followed is looked at so often without a notice, which may be lost, and which its deletion does not give. */
+  lookMs: number
+}
 
 /**
  * Reads the log of each run once for all who follow it. `onChange` is called when there is more, at the end, and on a fault. Nothing
  * is read of a run that nobody follows. `run` must have been read just now.
  */
-export function openLogFollower(source: EventSource, redactor: Redactor): LogFollower {
+export function openLogFollower(deps: FollowerDeps): LogFollower {
   const tails = new Map<RunId, Tail>()
-  const entries = openEntryReader(source, redactor)
+  const entries = openEntryReader(deps)
   return {
     follow(run, onChange) {
       const { runId } = run
-      const tail = getOrMake(tails, runId, () => openTail(run, { source, entries }))
+      const tail = getOrMake(tails, runId, () => openTail(run, { ...deps, entries }))
       const leave = tail.join(run, onChange)
       return {
         ...tail,
@@ -81,7 +90,7 @@ type EntryReader = {
 }
 
 /** Whole pages are the same for ever. Of one that is not full yet, those who ask at the same time share a read. */
-function openEntryReader(source: EventSource, redactor: Redactor): EntryReader {
+function openEntryReader({ source, redactor }: FollowerDeps): EntryReader {
   const pages = openCachedAnswers<readonly LogEntry[]>({
     maxSize: limits.pagesBytes,
     sizeOf: (entries) => (entries.length < pageLength ? limits.pagesBytes + 1 : bytesOf(entries)),
@@ -123,7 +132,7 @@ type Tail = Omit<FollowedLog, 'leave'> & {
   /** The returned function ends it, and returns how many are left. */
   join(run: Run, onChange: () => void): () => number
 }
-type TailDeps = { source: EventSource; entries: EntryReader }
+type TailDeps = FollowerDeps & { entries: EntryReader }
 
 function openTail(run: Run, deps: TailDeps): Tail {
   const { runId } = run
@@ -148,10 +157,13 @@ function openTail(run: Run, deps: TailDeps): Tail {
     if (isOver !== state.isOver || now.status !== state.status) tell({ status: now.status, isOver })
   }
   const keepLooking = async () => {
+    const stopHearing = deps.notices.on(runId, () => bell.ring())
     while (readers.size > 0 && state.fault === undefined) {
       const isAway = await isAwayAfter(look(), (error) => tell({ fault: { kind: 'fault', error } }))
-      await bell.rung(isAway ? restMs : state.isOver ? overMs : pollMs)
+      if (readers.size > 0) await delay(isAway ? restMs : gatherMs)
+      await bell.rung(isAway ? 0 : deps.lookMs)
     }
+    stopHearing()
   }
   return {
     state: () => state,

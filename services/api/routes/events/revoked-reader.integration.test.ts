@@ -14,7 +14,7 @@ import { handshakeOf, openFrames, openWebSocket, type FrameReader } from './even
 let api: AttackedApi
 let runId: string
 beforeAll(async () => {
-  api = await openAttackedApi({ recheckMs: 50 })
+  api = await openAttackedApi({ recheckMs: 50, lookMs: 50 })
   const body = runForm(await tarOf({ 'a.py': 'x = 1\n' }))
   const answer = await api.fetch('/v1/runs', { method: 'POST', body })
   runId = z.object({ run_id: z.string() }).parse(await answer.json()).run_id

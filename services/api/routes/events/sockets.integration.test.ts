@@ -11,7 +11,7 @@ let server: EventServer
 let run: RunningRun
 const test = useOpened(testLedger)
 beforeEach(async () => {
-  server = await serveEvents(test.ledger)
+  server = await serveEvents(test)
   run = await runningRun(test)
 })
 afterEach(() => server.close())
@@ -22,7 +22,7 @@ const some = (count: number, data: Record<string, unknown> = {}) =>
 
 describe('a WebSocket', () => {
   it('tells after a silence how far it has looked, and answers pings', async () => {
-    const brief = await serveEvents(test.ledger, { heartbeatMs: 20 })
+    const brief = await serveEvents(test, { heartbeatMs: 20 })
     const socket = await openWebSocket(eventsOf('?category=run_lifecycle', brief))
     await run.emit(some(30))
     const id = `${await run.seq()}`
@@ -51,7 +51,7 @@ describe('a WebSocket', () => {
   })
 
   it('whose client neither reads nor answers is cut, and no other', async () => {
-    const strict = await serveEvents(test.ledger, { stuckMs: 500, heartbeatMs: 50 })
+    const strict = await serveEvents(test, { stuckMs: 500, heartbeatMs: 50 })
     const quick = await openWebSocket(eventsOf('', strict))
     const silent = openSocket(strict.url)
     silent.pause().write(handshakeOf(eventsOf('', strict)))
