@@ -115,14 +115,19 @@ describe('when a run ends', () => {
   })
 
   it('is estimated from its whole time where few ended in the last minute', () => {
-    const end = endOf(runIn('execution', { pending: 4, succeeded: 2 }), 1)
+    const end = endOf(runIn('execution', { pending: 10, succeeded: 5 }), 1)
     expect(end?.at).toBe(new Date(now + 240_000).toISOString())
-    expect(end?.how).toContain('2 ended since the run began')
+    expect(end?.how).toContain('5 ended since the run began')
   })
 
-  it('is not guessed where nothing has ended, it waits, or a reopened run has just begun', () => {
+  it('counts the time of a run that is younger than a minute', () => {
+    const end = endOf(runIn('execution', { pending: 30, succeeded: 30 }, { acceptedAt: now - 15_000 }), 30)
+    expect(end?.at).toBe(new Date(now + 15_000).toISOString())
+  })
+
+  it('is not guessed where too few have ended, it waits, or a reopened run has just begun', () => {
     const busy = runIn('execution', { pending: 4, succeeded: 9 })
-    expect(endOf(runIn('execution', { pending: 4 }), 0)).toBeNull()
+    expect(endOf(runIn('execution', { pending: 40, succeeded: 4 }), 4)).toBeNull()
     expect(endOf(busy, 9, [{ kind: 'answer', questions: 1 }])).toBeNull()
     expect(endOf({ ...busy, generation: 2, reopenedAt: now - 1000 }, 0)).toBeNull()
   })

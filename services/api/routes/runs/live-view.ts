@@ -102,7 +102,8 @@ function composingStep({
   return `composes its patch: ${operationsRead} of ${plural(operations, 'operation')} read`
 }
 
-/** With fewer of the last minute, the mean since the run began says more. */
+const minuteMs = 60_000
+/** A pace of fewer operations is chance. */
 const enough = 5
 
 /** Tells when the operations end if they go on as in the last minute; where few ended in it, as since the run began. */
@@ -110,11 +111,12 @@ function estimatedEnd(run: Run, lastMinute: number, now: number): EstimatedEnd |
   const { pending, ready, dispatched, running, waiting: _, ...ended } = run.counts
   const left = pending + ready + dispatched + running
   if (isEnded(run.status) || run.phase !== 'execution' || left === 0) return null
+  const sinceMs = Math.max(1, now - begunAt(run))
   // Of a run that was reopened, most ended in the generations before.
   const done = run.generation === 1 ? Object.values(ended).reduce((sum, count) => sum + count, 0) : 0
   const isRecent = lastMinute >= enough
-  const perMs = isRecent ? lastMinute / 60_000 : done / Math.max(1, now - begunAt(run))
-  if (perMs === 0) return null
+  if (!isRecent && done < enough) return null
+  const perMs = isRecent ? lastMinute / Math.min(minuteMs, sinceMs) : done / sinceMs
   const basis = isRecent ? `${lastMinute} ended in the last minute` : `${done} ended since the run began`
   const at = isoTime(Math.round(now + left / perMs))
   return { at, how: `${plural(left, 'operation')} left, ${basis}; the composition of the patch comes after that` }
