@@ -77,6 +77,7 @@ export const RunLinks = z
   .strictObject({
     self: z.string(),
     events: z.string(),
+    timeline: z.string(),
     nodes: z.string(),
     operations: z.string(),
     changes: z.string(),

@@ -40,7 +40,7 @@ describe('DELETE /v1/runs/{run_id}', () => {
     const deleting = { status: 202, run_id: runId, deleting: true }
     expect([await answered(first), await answered(second)]).toEqual([deleting, deleting])
     const unknown = { status: 404, error_code: 'RUN_001' }
-    for (const path of ['', '/events', '/operations', '/patch', '/questions']) {
+    for (const path of ['', '/events', '/timeline', '/operations', '/patch', '/questions']) {
       expect(await answered(await api.ask(`/v1/runs/${runId}${path}`))).toMatchObject(unknown)
     }
     expect(await (await api.ask('/v1/runs?limit=100')).text()).not.toContain(runId)

@@ -168,6 +168,7 @@ export function runLinks(runId: string): RunLinks {
   return {
     self,
     events: `${self}/events`,
+    timeline: `${self}/timeline`,
     nodes: `${self}/nodes`,
     operations: `${self}/operations`,
     changes: `${self}/changes`,
