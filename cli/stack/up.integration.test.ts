@@ -158,7 +158,10 @@ describe('remora up', () => {
     expect(submitted).toMatchObject({ code: 0, err: expect.not.stringContaining('remora:') })
     const runId = submitted.out.trim()
     const watched = await inFolder('watch', runId)
-    expect(watched).toMatchObject({ code: 0, out: expect.stringContaining(`Its patch: remora diff ${runId}`) })
+    expect(watched).toMatchObject({
+      code: 0,
+      out: expect.stringContaining(`{"result":{"run_id":"${runId}","status":"completed"`),
+    })
     await until(() => inFolder('show', runId), { holds: ({ out }) => out.includes('completed') })
     expect((await inFolder('show', runId)).out).toMatch(/\nstatus +completed\n[^]*\n\S+ {2}succeeded +lint {2}a\.py/)
     expect((await inFolder('runs')).out).toContain(runId)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { OperationId } from '#domain/id-schemas.ts'
-import { Time } from './wire-parts.ts'
+import { orNull, Time } from './wire-parts.ts'
 
 /** Says what a running operation does: it makes ready, waits for a slot of the model servers or for their answer, runs a tool, is proved, or waits for a person. */
 export const DoingKind = z.enum(['prepare', 'slot', 'model', 'tool', 'proof', 'person']).meta({
@@ -44,7 +44,7 @@ const EstimatedEnd = z
     at: Time,
     how: z.string().meta({ description: 'what it is computed from, in words' }),
   })
-  .meta({ id: 'EstimatedEnd' })
+  .meta({ id: 'EstimatedEnd', description: 'null where nothing tells it: too little has ended, or the run waits' })
 export type EstimatedEnd = z.infer<typeof EstimatedEnd>
 
 /** What happens in a run now. */
@@ -60,7 +60,5 @@ export const liveShape = {
   tokens_in: z.int().meta({ description: 'tokens of the prompts of all answers so far' }),
   tokens_out: z.int().meta({ description: 'tokens of all answers so far' }),
   last_minute: Pace,
-  estimated_end: EstimatedEnd.nullable().meta({
-    description: 'null where nothing tells it: too little has ended, or the run waits',
-  }),
+  estimated_end: orNull(EstimatedEnd),
 } as const
