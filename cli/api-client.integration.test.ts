@@ -23,6 +23,7 @@ const page = { limit: 10 }
 const places = [
   'self',
   'events',
+  'timeline',
   'nodes',
   'operations',
   'changes',
