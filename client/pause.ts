@@ -13,7 +13,7 @@ export async function pause(ms: number, signal: AbortSignal | undefined): Promis
   signal?.throwIfAborted()
 }
 
-/** Calls `late` when it has not been told for `ms` that something was heard. */
+/** Calls `late` once `heard` has not been called for `ms` milliseconds. */
 export function watchSilence(ms: number, late: () => void): { heard(): void; stop(): void } {
   let timer = setTimeout(late, ms)
   const stop = () => clearTimeout(timer)

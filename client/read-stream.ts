@@ -4,7 +4,7 @@ import { pause, watchSilence } from './pause.ts'
 import type { Event, EventCategory, Run } from './wire.ts'
 
 /**
- * What a stream tells. `connected`: after each connection, 0 missed, or how many events follow that happened meanwhile. `resync`: the events
+ * A stream tells one of these. `connected`: after each connection, 0 missed, or how many events follow that happened meanwhile. `resync`: the events
  * after the one that was asked for are past their retention, or lost: read the run anew. `end`: the run has ended. The last two end the stream.
  */
 export type Frame =

@@ -73,7 +73,7 @@ function runCalls(connection: Connection): Pick<RemoraClient, 'start' | 'run' | 
   const untilEnded = async (known: Run, signal?: AbortSignal): Promise<Run> => {
     for (let run = known; ; run = await status(run.run_id, signal)) {
       if (run.ended_at !== null) return run
-      // Its end is told to whoever asks for events of any category.
+      // The frame `end` comes with any choice of categories; `failed` has the fewest events.
       const rest = { after: `${run.seq}`, categories: ['failed'], signal } as const
       for await (const frame of readStream(connection, eventsPath(run.run_id), rest)) if (frame.type === 'end') break
     }

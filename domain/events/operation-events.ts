@@ -5,7 +5,7 @@ const node = { path: z.string(), qualified_name: z.string() }
 const request_id = z.string()
 const attempt = z.int()
 
-/** What an operation failed or was blocked for. Where no attempt ended it, the ledger says more. */
+/** Says why an operation failed or was blocked. Where no attempt ended it, the ledger says more. */
 const Fault = z.strictObject({
   attempt: attempt.optional(),
   error_code: z.string().optional(),

@@ -50,7 +50,7 @@ const Wait = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('budget'), ...overBudget }),
 ])
 
-/** What a run has come to in the end. */
+/** Says what a run has come to in the end. */
 const totals = {
   operations: z.partialRecord(z.enum(operationStatuses), z.int()),
   change_sets: z.int(),

@@ -77,7 +77,7 @@ export type TestApiOptions = {
   writeLog?: (line: string) => void
   /** How often the token of an open stream is looked up again. */
   recheckMs?: number
-  /** How often a followed run is looked at without a notice. */
+  /** A followed run is looked at so often without a notice. */
   lookMs?: number
   /** Of the transcripts. */
   fullPrompts?: boolean

@@ -15,7 +15,7 @@ const limits = {
   /** A refusal has so long to reach the client. */
   lingerMs: 500,
 }
-/** What a browser offers beside its token, so that no answer has that. */
+/** A browser offers this beside its token, so that no answer repeats the token. */
 const ownProtocol = 'remora'
 
 const handshakeOptions = {

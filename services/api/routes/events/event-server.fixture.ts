@@ -67,7 +67,7 @@ function countedSource(ledger: EventSource): CountedSource {
 export type EventServer = {
   url: string
   source: CountedSource
-  /** What it has logged. */
+  /** Returns what it has logged. */
   lines: string[]
   close(): Promise<void>
 }

@@ -41,7 +41,7 @@ export type LogFollower = { follow(run: Run, onChange: () => void): FollowedLog 
 const limits = {
   /** The latest events of a run that are in memory while it has readers. */
   ring: { entries: 1_000, bytes: 4 * 2 ** 20 },
-  /** What a reader is given at once. */
+  /** Bounds what a reader is given at once. */
   chunkBytes: 64 * 1024,
   /** Pages of older events, of all runs together, for readers that come at the same time. */
   pagesBytes: 16 * 2 ** 20,

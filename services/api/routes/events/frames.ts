@@ -2,7 +2,7 @@ import { getOrMake } from '#platform/cached-answers.ts'
 import type { Frame } from '#schemas/frame-schema.ts'
 import type { LogEntry } from './follow-log.ts'
 
-/** What a stream has besides its events. `ping` is sent after a silence. */
+/** Lists what a stream has besides its events. `ping` is sent after a silence. */
 type ControlFrame = Exclude<Frame, { type: 'event' }>
 
 /** How frames are written to one kind of connection; each text is sent whole. */
