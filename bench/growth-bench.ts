@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
+import type { Run } from '#domain/run.ts'
 import { sourceFolder } from '../tests/source-folder.ts'
 import { dataBytes, settledBytes } from './ledger/bench-ledger.ts'
 import { followRun, verifyRun } from './remora/follow-run.ts'
@@ -74,16 +75,19 @@ async function measure(operations: number): Promise<{ figures: GrowthFigures; re
     const emptyBytes = await settledBytes(system.redis)
     const before = await system.moment()
     const runId = await submit(system, operations)
+    const base = `/v1/runs/${runId}`
     let redisPeak = 0
-    const onPoll = async () => {
+    let liveMs = Number.NaN
+    const onPoll = async ({ counts }: Run) => {
       redisPeak = Math.max(redisPeak, await dataBytes(system.redis))
+      const isHalfDone = counts.succeeded >= operations / 2 && counts.succeeded < operations
+      if (isHalfDone && Number.isNaN(liveMs)) liveMs = await timed(system, base)
     }
     const { state, reached } = await followRun(system, runId, { pollMs, onPoll })
     const at = (phase: string) => reached.get(phase) ?? before
     const [end, review] = [at('ended'), reached.get('review') ?? at('ended')]
     const spent = (from: CpuByPart, to: CpuByPart) =>
       Object.fromEntries(parts.map((part) => [part, to[part] - from[part]] as const))
-    const base = `/v1/runs/${runId}`
     const { ms: verifyMs, fault } = await verifyRun(system, runId)
     const done = state.counts.succeeded
     const figures: GrowthFigures = {
@@ -94,6 +98,7 @@ async function measure(operations: number): Promise<{ figures: GrowthFigures; re
       compositionMs: end.atMs - review.atMs,
       redisPeakBytes: redisPeak - emptyBytes,
       redisEndBytes: (await settledBytes(system.redis)) - emptyBytes,
+      liveMs,
       runMs: await timed(system, base),
       firstPageMs: await timed(system, `${base}/operations?limit=${pageSize}`),
       lastPageMs: await timed(system, `${base}/operations?limit=${pageSize}${await lastCursor(system, base)}`),

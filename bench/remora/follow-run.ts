@@ -15,7 +15,7 @@ export type FollowedRun = {
 export async function followRun(
   system: WholeSystem,
   runId: string,
-  { pollMs, onPoll }: { pollMs: number; onPoll?: () => Promise<void> },
+  { pollMs, onPoll }: { pollMs: number; onPoll?: (state: Run) => Promise<void> },
 ): Promise<FollowedRun> {
   const ledger = openLedger(system.redis, { origin: { kind: 'discovery', id: 'bench' } })
   const reached = new Map<string, Moment>()
@@ -23,7 +23,7 @@ export async function followRun(
     const state = await ledger.getRun(RunId.parse(runId))
     const phase = ended.some((status) => status === state.status) ? 'ended' : state.phase
     if (!reached.has(phase)) reached.set(phase, await system.moment())
-    await onPoll?.()
+    await onPoll?.(state)
     if (phase === 'ended') return { state, reached }
     await delay(pollMs)
   }
