@@ -49,7 +49,11 @@ export function addEventRoutes(routes: OpenAPIHono<ApiEnv>, deps: EventRouteDeps
       requireKnown(run, after)
       const signal = AbortSignal.any([c.req.raw.signal, closing])
       const categories = category === undefined ? undefined : new Set([category])
-      const page = await readEventPage(run, { after, categories, limit, waitMs }, { source, logs, logOf, signal })
+      const page = await readEventPage(
+        run,
+        { after, categories, limit, waitMs },
+        { source, logs, log: logOf(run), signal },
+      )
       const events = page.events.map((event) => wireEvent(withoutSecrets(event, redactor)))
       const { nextAfter: next_after, runStatus: run_status } = page
       return c.json({ events, next_after, run_status, composing: composingView(run) }, 200)
@@ -65,7 +69,7 @@ export function addEventRoutes(routes: OpenAPIHono<ApiEnv>, deps: EventRouteDeps
     const begun = await openProjectLog(c.get('caller').projectId, after, { source, redactor, log })
     if (wantsStream(c)) return answer(c, { ...begun, category })
     if (begun.first.type === 'resync')
-      throw new AppError('RUN_002', `after: what follows ${after} is not kept any more: begin with after=0`)
+      throw new AppError('RUN_002', `after: ${after} is not within what is kept: begin with after=0`)
     const { entries, at } = await begun.events.read(begun.after)
     const shown = entries.filter((entry) => category === undefined || entry.category === category)
     c.header('content-type', 'application/json')

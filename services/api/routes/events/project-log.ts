@@ -65,7 +65,7 @@ async function readBehind(projectId: ProjectId, position: Position, source: Told
   const id = idOf(position)
   const seq = Number(position.slice(id.length + 1))
   const { ranges, trimmed } = await source.readTold(projectId, { from: id, limit: rangesAtOnce })
-  if (trimmed !== undefined && comparePositions(position, trimmed) < 0) return undefined
+  if (trimmed !== null && comparePositions(position, trimmed) < 0) return undefined
   return ranges.map((range) => (range.id === id ? { ...range, first: Math.max(range.first, seq + 1) } : range))
 }
 
