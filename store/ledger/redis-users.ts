@@ -66,17 +66,7 @@ const rights: Readonly<Record<RedisService, Rights>> = {
 }
 
 /** Reads, acknowledges and looks at a group, which an operator has made, and takes over what another reader of it has left. */
-const readerCommands = [
-  'xreadgroup',
-  'xack',
-  'xpending',
-  'xautoclaim',
-  'xinfo',
-  'ping',
-  'hello',
-  'info',
-  'client|setinfo',
-]
+const readerCommands = '+xreadgroup +xack +xpending +xautoclaim +xinfo +ping +hello +info'
 
 export function redisUser(user: RedisUser): string {
   return `remora-${user}`
@@ -89,7 +79,7 @@ export function aclFile(passwordOf = (user: RedisUser) => `PASSWORD_${user}`): s
     const keys = [...writes.map((key) => `~${key}`), ...reads.map((key) => `%R~${key}`)]
     return `user ${redisUser(service)} on >${passwordOf(service)} ${keys.join(' ')} resetchannels &${namespace}:* -@all ${commands}`
   })
-  const reader = `user ${redisUser('reader')} on >${passwordOf('reader')} ~${namespace}:events resetchannels -@all ${readerCommands.map((name) => `+${name}`).join(' ')}`
+  const reader = `user ${redisUser('reader')} on >${passwordOf('reader')} ~${namespace}:events resetchannels -@all ${readerCommands}`
   return `${['user default off', ...users, reader].join('\n')}\n`
 }
 
