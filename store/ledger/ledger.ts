@@ -25,6 +25,7 @@ import { cancel, createRun, deactivate, endSlice, expectRunRoom, move } from './
 import { bindTo, type LedgerStore } from './store.ts'
 import { takeResult } from './take-result.ts'
 import { readTalk, talkVersion } from './talk.ts'
+import { lastTold, readTold, tellEvents, trimTold } from './told-events.ts'
 import { readUsage } from './usage.ts'
 import type { EventArchive } from './stored-events.ts'
 import { verifyRun } from './verify.ts'
@@ -79,6 +80,10 @@ function eventCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
     readTalk: bind(readTalk),
     talkVersion: bind(talkVersion),
     archiveEvents: bind(archiveEvents),
+    tellEvents: bind(tellEvents),
+    readTold: bind(readTold),
+    lastTold: bind(lastTold),
+    trimTold: bind(trimTold),
     takeResult: bind(takeResult),
   }
 }
