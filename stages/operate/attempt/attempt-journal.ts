@@ -28,7 +28,7 @@ export function openAttemptJournal(
   attempt: Attempt,
   { workerId, ...deps }: AppendDeps & { workerId: string },
 ): AttemptJournal {
-  const batches = openEventBatches(workerId)
+  const batches = openEventBatches(workerId, attempt.attempt)
   const abort = new AbortController()
   let stopped: AttemptJournal['stopped']
   const stop = (why: 'cancelled' | 'lost', message: string) => {

@@ -10,8 +10,10 @@ const maxBytes = 256 * 1024
 /** Numbers an attempt's events in batches of a bounded size. One is sent again until it has arrived, or is refused for good. */
 export type EventBatches = ReturnType<typeof openEventBatches>
 
-export function openEventBatches(workerId: string) {
+export function openEventBatches(workerId: string, attempt: number) {
   const origin = { kind: 'worker', id: workerId } as const
+  const whole = (event: AgentEvent, ageMs: number): NewEvent =>
+    Object.assign({}, event, { origin, ageMs, data: { attempt, ...event.data } })
   const pending: (SizedEvent & { at: number })[] = []
   let batch: EventBatch | undefined
   let inBatch: typeof pending = []
@@ -26,7 +28,7 @@ export function openEventBatches(workerId: string) {
       if (batch !== undefined) return batch
       const now = performance.now()
       inBatch = pending.splice(0, fitting(pending))
-      const events = inBatch.map(({ event, at }) => ({ ...event, origin, ageMs: Math.round(now - at) }))
+      const events = inBatch.map(({ event, at }) => whole(event, Math.round(now - at)))
       last += 1
       batch = { n: last, events }
       return batch
@@ -34,7 +36,7 @@ export function openEventBatches(workerId: string) {
     /** Returns the next batch with events that are true only once the command is carried out that it goes with. */
     lastWith(closing: readonly AgentEvent[]): EventBatch {
       const { n, events } = this.next()
-      return { n, events: [...events, ...closing.map((event) => ({ ...event, origin, ageMs: 0 }))] }
+      return { n, events: [...events, ...closing.map((event) => whole(event, 0))] }
     },
     arrived() {
       batch = undefined
