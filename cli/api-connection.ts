@@ -7,7 +7,7 @@ import {
   type Query,
   RemoraProblem,
 } from '#client/connection.ts'
-import { type Frame, readStream, type StreamOptions } from '#client/read-stream.ts'
+import { readStream, type StreamFrame, type StreamOptions } from '#client/read-stream.ts'
 import { type Archive, submissionForm } from '#client/multipart.ts'
 import { AppError, type ErrorCode, isErrorCode } from '#domain/error.ts'
 import { withoutLogin, withoutLogins } from '#platform/hide-secrets.ts'
@@ -87,7 +87,10 @@ export function openApiConnection({ answer, isIdle, ...address }: ApiAddress) {
   }
 }
 
-async function* checkedFrames(frames: AsyncIterable<Frame>, url: string): AsyncGenerator<Frame, void, undefined> {
+async function* checkedFrames(
+  frames: AsyncIterable<StreamFrame>,
+  url: string,
+): AsyncGenerator<StreamFrame, void, undefined> {
   try {
     for await (const frame of frames) {
       if (!answerFits(FrameShape, frame)) throw strangeAnswer(url, 'a frame of its stream has another form')

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { EventCategoryShape, EventPage } from '#schemas/event-schema.ts'
+import { Frame } from '#schemas/frame-schema.ts'
 import { RunParams } from '#schemas/run-schema.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { pageLimit, wholeNumber } from '../../http/schema-parts.ts'
@@ -32,7 +33,7 @@ curl -N -H "Authorization: Bearer $REMORA_TOKEN" -H 'Accept: text/event-stream' 
 A browser's EventSource cannot send a bearer token: use a client based on \`fetch\` there, or a WebSocket.
 
 The same address answers a request for a WebSocket (\`Upgrade: websocket\`) with the same frames and the same
-positions, each frame a message of JSON:
+positions, each frame (\`Frame\`) a message of JSON:
 
 - \`{"type":"connected","seq","missed"}\` or \`{"type":"resync","after","first","last"}\`, then
   \`{"type":"event","id","event"}\` and \`{"type":"end","run_id","status"}\`. After 15 s of silence
@@ -79,7 +80,7 @@ export const eventEndpoints = {
     responses: {
       200: {
         description: 'a page, or the stream',
-        content: { 'application/json': { schema: EventPage }, 'text/event-stream': { schema: z.string() } },
+        content: { 'application/json': { schema: EventPage }, 'text/event-stream': { schema: z.string(), itemSchema: Frame } },
       },
     },
   }),
