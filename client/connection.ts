@@ -37,7 +37,7 @@ export type Outgoing = {
   query?: Query
   json?: object
   /** Makes the body anew for each time that it is sent. */
-  body?: () => Blob | ReadableStream<Uint8Array>
+  body?: () => FormData | ReadableStream<Uint8Array>
   headers?: Readonly<Record<string, string>>
   signal?: AbortSignal | undefined
 }

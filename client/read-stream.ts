@@ -39,10 +39,10 @@ export async function* readStream(
     let fault: Error = new NoAnswer('the stream breaks off again and again', {})
     try {
       for await (const frame of openFrames(connection, path, { after: last, categories, signal })) {
+        if (frame.type === 'connected') last = frame.id ?? last
         if (frame.type === 'event') {
           last = frame.id
           failures = 0
-          if (categories?.includes(frame.event.category) === false) continue
         }
         yield frame
         if (frame.type === 'end' || frame.type === 'resync') return
@@ -67,13 +67,12 @@ function mayPass(error: unknown): error is Error {
 async function* openFrames(
   connection: Connection,
   path: string,
-  { after, categories = [], signal: given }: StreamOptions,
+  { after, categories, signal: given }: StreamOptions,
 ): AsyncGenerator<StreamFrame, void, undefined> {
   const over = new AbortController()
   const signal = given === undefined ? over.signal : AbortSignal.any([given, over.signal])
   const silence = watchSilence(silentMs, () => over.abort(new NoAnswer('the stream has fallen silent', {})))
-  // The service takes one category: where there are several, it sends all events.
-  const query = { category: categories.length === 1 ? categories[0] : undefined }
+  const query = { category: categories?.join() }
   const headers = { accept: 'text/event-stream', ...(after !== undefined && { 'last-event-id': after }) }
   try {
     const answer = await connection.send(path, { query, headers, signal })

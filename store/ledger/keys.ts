@@ -119,9 +119,22 @@ export function collectionKeys(namespace: string) {
   }
 }
 
-/** Has a message `<run> <number of its last event>` for every command that has written events. */
+/**
+ * Holds the ranges of the events of all runs, which programs read, and in the same slot the number of the last event that is in
+ * them by run, and by project the position behind its last range that was trimmed.
+ */
+export function toldKeys(namespace: string) {
+  const slot = `{${namespace}:events}`
+  return { ranges: `${namespace}:events`, told: `${slot}:told`, trimmed: `${slot}:trimmed` }
+}
+
+/** Has a message `<run> <number of its last event>` for every command that has written events, and `toldNotice` for a new range. */
 export function toldChannel(namespace: string): string {
   return `${namespace}:told`
+}
+
+export function toldNotice(projectId: ProjectId): string {
+  return `+${projectId}`
 }
 
 export function stopsChannel(namespace: string): string {

@@ -24,6 +24,7 @@ import { outboxLength, relayResults } from './results.ts'
 import { cancel, createRun, deactivate, endSlice, expectRunRoom, move } from './run-commands.ts'
 import { bindTo, type LedgerStore } from './store.ts'
 import { takeResult } from './take-result.ts'
+import { lastTold, readTold, tellEvents, trimTold } from './told-events.ts'
 import { readUsage } from './usage.ts'
 import type { EventArchive } from './stored-events.ts'
 import { verifyRun } from './verify.ts'
@@ -76,6 +77,10 @@ function eventCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
     readTally: bind(readTally),
     readLive: bind(readLive),
     archiveEvents: bind(archiveEvents),
+    tellEvents: bind(tellEvents),
+    readTold: bind(readTold),
+    lastTold: bind(lastTold),
+    trimTold: bind(trimTold),
     takeResult: bind(takeResult),
   }
 }

@@ -4,7 +4,7 @@ import type { RedisClient } from '#platform/redis-client.ts'
 import { Outcome } from '#domain/operation.ts'
 import { type CollectionWindow, withCollectionWindow } from './collection-window.ts'
 import { endDeletion, makeUnknown, removeResults, requestDeletion, runsBeingDeleted } from './delete-run.ts'
-import { collectionKeys, indexKeys, resultKeys, runKeys, runOfMember } from './keys.ts'
+import { collectionKeys, indexKeys, resultKeys, runKeys, runOfMember, toldKeys } from './keys.ts'
 import { withLease } from './lease.ts'
 import { bindTo, type LedgerStore, orStoreError, redisNowMs } from './store.ts'
 import { keepAccepted } from './usage.ts'
@@ -112,6 +112,7 @@ export async function forgetRun(store: RetentionStore, { projectId, runId }: End
     await keepAccepted(store, { projectId, runId })
     await redis.unlink(...keys.all.filter((key) => key !== keys.run))
     await redis.hdel(resultKeys(namespace).counted, runId)
+    await redis.hdel(toldKeys(namespace).told, runId)
     await redis.zrem(index.runsOf(projectId), runId)
     await redis.unlink(keys.run)
   }

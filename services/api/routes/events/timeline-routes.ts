@@ -14,8 +14,8 @@ import type { ApiEnv } from '../../http/api-env.ts'
 import { isoTime, viewOf } from '../../http/schema-parts.ts'
 import { activeView, currentStep } from '../runs/live-view.ts'
 import { findRun, runLinks, waitingFor } from '../runs/run-view.ts'
-import { type EventSource, withoutSecrets } from './follow-log.ts'
 import { requireKnown, scanEvents } from './read-event-page.ts'
+import { type EventSource, withoutSecrets } from './run-log.ts'
 import { timelineEndpoints } from './timeline-endpoints.ts'
 
 export type TimelineRouteDeps = {
@@ -36,9 +36,8 @@ export function addTimelineRoute(routes: OpenAPIHono<ApiEnv>, { ledger, redactor
     requireKnown(run, after)
     const tally = await ledger.readTally(run.runId)
     requireMilestones(milestones, tally)
-    const categories = category === undefined ? undefined : new Set(category)
     const [page, live, verdicts, latest] = await Promise.all([
-      scanEvents(run, { after, limit, categories }, ledger),
+      scanEvents(run, { after, limit, categories: category }, ledger),
       ledger.readLive(run.runId, shownOperations),
       ledger.countVerdicts(run.runId),
       latestDecisions(run),

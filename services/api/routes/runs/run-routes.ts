@@ -15,7 +15,7 @@ import { wantedByDecisions } from '#stages/review/rejected-work.ts'
 import type { ApiEnv } from '../../http/api-env.ts'
 import { ResultTaken } from '../../http/problem.ts'
 import { isoTime } from '../../http/schema-parts.ts'
-import { addEventRoute, type EventRouteDeps } from '../events/event-routes.ts'
+import { addEventRoutes, type EventRouteDeps } from '../events/event-routes.ts'
 import { addTimelineRoute, type TimelineRouteDeps } from '../events/timeline-routes.ts'
 import { addFindingRoute, type FindingRouteDeps } from './finding-routes.ts'
 import { addNodeRoutes, type NodeRouteDeps } from './node-routes.ts'
@@ -39,8 +39,7 @@ export type RunRouteDeps = EventRouteDeps &
   NodeRouteDeps &
   QuestionRouteDeps & {
     ledger: Pick<Ledger, 'countFailures' | 'countVerdicts' | 'getOperation' | 'getRun' | 'lastDecision'> &
-      Pick<Ledger, 'listOperations' | 'listRuns' | 'mayWantRetry' | 'readDecisions' | 'readEvents' | 'readLive'> &
-      Pick<Ledger, 'takeResult'> &
+      Pick<Ledger, 'listOperations' | 'listRuns' | 'mayWantRetry' | 'readDecisions' | 'readLive' | 'takeResult'> &
       TimelineRouteDeps['ledger']
     records: RunRecords
     /** The models that no live worker can use. */
@@ -143,7 +142,7 @@ export function runRoutes(deps: RunRouteDeps): OpenAPIHono<ApiEnv> {
   addNodeRoutes(routes, deps)
   addFindingRoute(routes, deps)
   addQuestionRoutes(routes, deps)
-  addEventRoute(routes, deps)
+  addEventRoutes(routes, deps)
   addTimelineRoute(routes, deps)
   return routes
 }
