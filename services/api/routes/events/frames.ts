@@ -40,10 +40,10 @@ export function sharedWire(wire: Wire) {
   const written = new WeakMap<readonly LogEntry[], Texts>()
   const newTexts = (): Texts => new Map()
   return {
-    events(entries: readonly LogEntry[], category = ''): readonly Buffer[] {
-      const wanted = () => (category === '' ? entries : entries.filter((entry) => entry.category === category))
-      return getOrMake(getOrMake(written, entries, newTexts), category, () => {
-        const shown = wanted()
+    events(entries: readonly LogEntry[], categories?: ReadonlySet<string>): readonly Buffer[] {
+      const name = [...(categories ?? [])].toSorted().join()
+      return getOrMake(getOrMake(written, entries, newTexts), name, () => {
+        const shown = entries.filter(({ category }) => categories?.has(category) ?? true)
         return shown.length === 0 ? [] : wire.events(shown)
       })
     },

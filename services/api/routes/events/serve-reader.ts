@@ -1,5 +1,4 @@
 import { AppError, hasCode } from '#domain/error.ts'
-import type { EventCategory } from '#domain/events/event-table.ts'
 import { type Bell, openBell } from '#platform/bell.ts'
 import { delay, repeatEvery } from '#platform/clock.ts'
 import { type Log, storeAtFault } from '#platform/log.ts'
@@ -32,14 +31,17 @@ export type Sink = {
   end(why: EndOfStream): void
 }
 
-type SharedWire = { events(entries: readonly LogEntry[], category?: string): readonly Buffer[] } & Pick<Wire, 'control'>
+type SharedWire = { events(entries: readonly LogEntry[], categories?: ReadonlySet<string>): readonly Buffer[] } & Pick<
+  Wire,
+  'control'
+>
 
 export type Reader = {
   events: EventLog
   /** Says what became of `after`. */
   first: FirstFrame
   after: Position
-  category: EventCategory | undefined
+  categories: ReadonlySet<string> | undefined
   sink: Sink
   wire: SharedWire
   /** Tells whether the token may still read. A failure is ignored: it is asked again. */
@@ -133,7 +135,7 @@ type Following = { followed: FollowedLog; bell: Bell }
 
 /** Writes what comes until the run or the stream ends. Throws what keeps the log from being read. */
 async function giveAll(reader: Reader, progress: Progress, { followed, bell }: Following): Promise<EndOfStream> {
-  const { events, first, wire, category } = reader
+  const { events, first, wire, categories } = reader
   send(reader, progress, [wire.control(first, progress.at)])
   if (first.type === 'resync') return 'end'
   while (progress.ending === undefined) {
@@ -153,7 +155,7 @@ async function giveAll(reader: Reader, progress: Progress, { followed, bell }: F
     if (progress.ending !== undefined) break
     if (lost !== undefined) return sendResync(reader, progress, lost)
     progress.at = at
-    send(reader, progress, wire.events(entries, category))
+    send(reader, progress, wire.events(entries, categories))
   }
   return progress.ending
 }
