@@ -5,9 +5,9 @@ import type { LogEntry } from './follow-log.ts'
 /** Lists what a stream has besides its events. `ping` is sent after a silence. */
 type ControlFrame = Exclude<Frame, { type: 'event' }>
 
-/** How frames are written to one kind of connection; each text is sent whole. */
+/** How frames are written to one kind of connection: the bytes that go out as they are. */
 export type Wire = {
-  events(entries: readonly LogEntry[]): readonly Buffer[]
+  events(entries: readonly LogEntry[]): Buffer
   /** `at` is the number of the last event that the reader was given or that its filter has left out. */
   control(frame: ControlFrame, at: number): Buffer
 }
@@ -16,7 +16,7 @@ export type Wire = {
 const reconnectMs = 2_000
 
 export const serverSentEvents: Wire = {
-  events: (entries) => [Buffer.from(entries.map(({ seq, json }) => `id: ${seq}\ndata: ${json}\n\n`).join(''))],
+  events: (entries) => Buffer.from(entries.map(({ seq, json }) => `id: ${seq}\ndata: ${json}\n\n`).join('')),
   control({ type, ...data }, at) {
     if (type === 'ping') return Buffer.from(`: heartbeat\nid: ${at}\n\n`)
     const first = type === 'connected' ? `retry: ${reconnectMs}\n` : type === 'end' ? `id: ${at}\n` : ''
@@ -24,26 +24,34 @@ export const serverSentEvents: Wire = {
   },
 }
 
-/** One message for each frame. */
+/** One message for each frame, framed here once for all its readers: `ws` would do it for each. */
 export const socketMessages: Wire = {
-  events: (entries) => entries.map(({ seq, json }) => Buffer.from(`{"type":"event","id":"${seq}","event":${json}}`)),
+  events: (entries) =>
+    Buffer.concat(entries.flatMap(({ seq, json }) => messageOf(`{"type":"event","id":"${seq}","event":${json}}`))),
   control(frame, at) {
-    return Buffer.from(JSON.stringify(frame.type === 'ping' ? { ...frame, id: String(at) } : frame))
+    return Buffer.concat(messageOf(JSON.stringify(frame.type === 'ping' ? { ...frame, id: String(at) } : frame)))
   },
+}
+
+/** Returns a whole message of text as a server sends it, unmasked (RFC 6455, 5.2). */
+function messageOf(text: string): [head: Buffer, body: Buffer] {
+  const body = Buffer.from(text)
+  const isShort = body.length < 126
+  const head = Buffer.alloc(isShort ? 2 : body.length < 2 ** 16 ? 4 : 10)
+  head.set([0x81, isShort ? body.length : head.length === 4 ? 126 : 127])
+  if (!isShort) head.writeUIntBE(body.length, head.length === 4 ? 2 : 4, head.length === 4 ? 2 : 6)
+  return [head, body]
 }
 
 /** Returns a wire that writes the same entries for the same filter only once, for all their readers. */
 export function sharedWire(wire: Wire) {
-  type Texts = Map<string, readonly Buffer[]>
+  type Texts = Map<string, Buffer>
   const written = new WeakMap<readonly LogEntry[], Texts>()
   const newTexts = (): Texts => new Map()
   return {
-    events(entries: readonly LogEntry[], category = ''): readonly Buffer[] {
+    events(entries: readonly LogEntry[], category = ''): Buffer {
       const wanted = () => (category === '' ? entries : entries.filter((entry) => entry.category === category))
-      return getOrMake(getOrMake(written, entries, newTexts), category, () => {
-        const shown = wanted()
-        return shown.length === 0 ? [] : wire.events(shown)
-      })
+      return getOrMake(getOrMake(written, entries, newTexts), category, () => wire.events(wanted()))
     },
     control: wire.control,
   }

@@ -16,14 +16,14 @@ export type EndOfStream = 'end' | 'stopping' | 'token' | 'gone' | 'stuck' | 'fau
 /** One reader's connection. */
 export type Sink = {
   /** Sends whole frames. After `full` nothing is written until it calls what `onDrain` was given. */
-  write(texts: readonly Buffer[]): 'taken' | 'full'
+  write(frames: Buffer): 'taken' | 'full'
   onDrain(call: () => void): void
   /** Calls `call` when the reader has gone; `why` is `stuck` when the connection has found that by itself. */
   onLeave(call: (why: 'left' | 'stuck') => void): void
   end(why: EndOfStream): void
 }
 
-type SharedWire = { events(entries: readonly LogEntry[], category?: string): readonly Buffer[] } & Pick<Wire, 'control'>
+type SharedWire = { events(entries: readonly LogEntry[], category?: string): Buffer } & Pick<Wire, 'control'>
 
 export type Reader = {
   run: Run
@@ -125,7 +125,7 @@ async function giveAll(reader: Reader, progress: Progress, { followed, bell }: F
   const { run, wire, category } = reader
   const missed = run.seq - reader.after
   if (missed < 0) return sendResync(reader, progress, run.seq)
-  send(reader, progress, [wire.control({ type: 'connected', seq: run.seq, missed }, progress.at)])
+  send(reader, progress, wire.control({ type: 'connected', seq: run.seq, missed }, progress.at))
   while (progress.ending === undefined) {
     const { last, status, isOver, fault } = followed.state()
     if (progress.isFull || (progress.at >= last && !isOver && fault === undefined)) {
@@ -135,7 +135,7 @@ async function giveAll(reader: Reader, progress: Progress, { followed, bell }: F
     if (fault?.kind === 'fault') throw fault.error
     if (fault !== undefined) return sendResync(reader, progress, fault.last)
     if (progress.at >= last) {
-      send(reader, progress, [wire.control({ type: 'end', run_id: run.runId, status }, progress.at)])
+      send(reader, progress, wire.control({ type: 'end', run_id: run.runId, status }, progress.at))
       return 'end'
     }
     const entries = followed.recent(progress.at) ?? (await readPatiently(followed, progress.at))
@@ -148,7 +148,7 @@ async function giveAll(reader: Reader, progress: Progress, { followed, bell }: F
 
 function sendResync(reader: Reader, progress: Progress, last: number): EndOfStream {
   const position = { after: String(progress.at), first: String(Math.min(1, last)), last: String(last) }
-  send(reader, progress, [reader.wire.control({ type: 'resync', ...position }, progress.at)])
+  send(reader, progress, reader.wire.control({ type: 'resync', ...position }, progress.at))
   return 'end'
 }
 
@@ -163,10 +163,10 @@ async function readPatiently(followed: FollowedLog, at: number): Promise<readonl
   }
 }
 
-function send({ sink }: Reader, progress: Progress, texts: readonly Buffer[]): void {
-  if (texts.length === 0) return
+function send({ sink }: Reader, progress: Progress, frames: Buffer): void {
+  if (frames.length === 0) return
   progress.sentAt = performance.now()
-  progress.isFull = sink.write(texts) === 'full'
+  progress.isFull = sink.write(frames) === 'full'
 }
 
 type Watch = { limits: ReaderLimits; end(why: EndOfStream): void }
@@ -176,7 +176,7 @@ function look(reader: Reader, progress: Progress, { limits, end }: Watch, now: n
   const silentMs = now - progress.sentAt
   if (progress.isFull && silentMs > limits.stuckMs) return end('stuck')
   if (!progress.isFull && silentMs >= limits.heartbeatMs && progress.ending === undefined)
-    send(reader, progress, [reader.wire.control({ type: 'ping' }, progress.at)])
+    send(reader, progress, reader.wire.control({ type: 'ping' }, progress.at))
   if (now - progress.checkedAt < limits.recheckMs) return
   progress.checkedAt = now
   reader.isAllowed().then(

@@ -10,8 +10,8 @@ export function streamBody(serve: (sink: Sink) => void, cut: () => void): Readab
   return new ReadableStream<Uint8Array>({
     start(controller) {
       serve({
-        write(texts) {
-          for (const text of texts) controller.enqueue(text)
+        write(frames) {
+          controller.enqueue(frames)
           return (controller.desiredSize ?? 0) > 0 ? 'taken' : 'full'
         },
         onDrain: (call) => void (drain = call),
