@@ -4,11 +4,17 @@ import { normalisedComment } from './comment-text.ts'
 import { type Definition, type DocLanguage, isComment } from './definition.ts'
 import { parameterFault } from './documented-parameters.ts'
 
-/** Returns the doc comments of a file that stand above a definition; `fault`: how the parameters in one differ from those of the signature. */
-export function fileDocs(tree: Tree, source: string, language: DocLanguage) {
+type Contents = readonly { content: string }[]
+
+/**
+ * Returns the doc comments of a file that stand above a definition. With `before`, those of an earlier text, it returns what is there more often
+ * than in these, and judges it; `fault`: how the parameters in one differ from those of the signature.
+ */
+export function fileDocs(tree: Tree, source: string, language: DocLanguage, before?: Contents) {
   const types = tree.language.types.filter((type) => /(?:^|_)comment$/.test(type) && type !== 'doc_comment')
   const comments = types.length === 0 ? [] : tree.rootNode.descendantsOfType(types)
-  return groupsOf(comments, source).flatMap((group) => {
+  const groups = groupsOf(comments, source).map((group) => ({ group, content: contentOf(group) }))
+  return (before === undefined ? groups : moreOf(groups, before)).flatMap(({ group, content }) => {
     const [first, last] = [group[0], group.at(-1)]
     const node = last && definitionBelow(tree, source, last.startIndex + last.text.trimEnd().length)
     if (first === undefined || node === undefined) return []
@@ -16,11 +22,22 @@ export function fileDocs(tree: Tree, source: string, language: DocLanguage) {
     const place = { start, end: node.endIndex, source, above: group, top: start }
     const definition = language.read(node, place)
     if (definition === undefined) return []
-    const text = group.map((comment) => comment.text.trimEnd()).join('\n')
-    const fault = parameterFault(normalisedComment(text), { ...definition, hasDoc: true }, language)
-    const empty = emptyWording(normalisedComment(text), describedBy(definition))
-    return [{ line: first.startPosition.row + 1, content: text, fault, empty }]
+    const line = first.startPosition.row + 1
+    if (before === undefined) return [{ line, content, fault: undefined, empty: undefined }]
+    const text = normalisedComment(content)
+    const fault = parameterFault(text, { ...definition, hasDoc: true }, language)
+    return [{ line, content, fault, empty: emptyWording(text, describedBy(definition)) }]
   })
+}
+
+function contentOf(group: readonly Node[]): string {
+  return group.map((comment) => comment.text.trimEnd()).join('\n')
+}
+
+function moreOf<Item extends { content: string }>(now: readonly Item[], before: Contents): Item[] {
+  const known = Map.groupBy(before, ({ content }) => content)
+  const all = Map.groupBy(now, ({ content }) => content)
+  return now.filter(({ content }) => (all.get(content)?.length ?? 0) > (known.get(content)?.length ?? 0))
 }
 
 function describedBy({ name, parameters, typeParameters, returns, throws }: Omit<Definition, 'hasDoc'>): Described {

@@ -44,12 +44,16 @@ export async function storedEvents(store: EventStore, run: OfRun, events: readon
   const args: string[] = []
   for (const event of events) {
     const data = dataOf(event, redactor)
-    const isLarge = Buffer.byteLength(data) > maxInlineBytes && event.event !== 'model.responded' // its tokens are counted
-    const hash = isLarge ? await archive?.putPayload(run, data) : undefined
+    const isApart = isLarge(data) && event.event !== 'model.responded' // its tokens are counted
+    const hash = isApart ? await archive?.putPayload(run, data) : undefined
     const rest = hash === undefined ? `"j":${data}` : `"j":{},"r":"${hash}"`
     args.push(ageOf(event), `${headOf(event, redactor)},${rest}}`)
   }
   return args
+}
+
+export function isLarge(json: string): boolean {
+  return Buffer.byteLength(json) > maxInlineBytes
 }
 
 /** Two script arguments per event: how long ago it happened in whole ms, and its body, without secrets. */
@@ -126,7 +130,13 @@ export type EventArchive = {
   /** Stores the data of one event, and returns its name. */
   putPayload(run: OfRun, json: string): Promise<string>
   getPayload(run: OfRun, name: string): Promise<Event['data']>
+  /** Stores what an attempt said that is over; the same again changes nothing. */
+  putTalk(attempt: PastAttempt, parts: readonly string[]): Promise<void>
+  /** Returns no parts when nothing was stored. */
+  getTalk(attempt: PastAttempt): Promise<readonly string[]>
 }
+
+export type PastAttempt = OfRun & { operationId: string; attempt: string }
 
 /** A segment's length. Never to be changed: the number of an event alone says in which segment it is. */
 export const segmentLength = 1_000

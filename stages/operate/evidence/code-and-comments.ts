@@ -33,6 +33,7 @@ export function codeAndComments(tree: Tree, source: string): CodeAndComments {
   let tokens = 0
   let endIndex = 0
   let endRow = -1
+  const rowOf = openRows(source)
   const addGap = (until: number) => {
     // What a grammar has no node for.
     const text = source.slice(endIndex, until).trim()
@@ -47,23 +48,23 @@ export function codeAndComments(tree: Tree, source: string): CodeAndComments {
       comments.push({ text, line, endLine, token: tokens, isTrailing, linesToCode: Infinity, next: '' })
       endIndex = Math.max(endIndex, node.startIndex + text.length)
     },
-    token(node, text) {
-      addGap(node.startIndex)
-      endIndex = Math.max(endIndex, node.endIndex)
+    token({ type, isNamed, start, end }) {
+      addGap(start)
+      endIndex = Math.max(endIndex, end)
+      const text = source.slice(start, end)
       // Grammars in which a line's end is a token have one of their own for it.
-      if (text.trim() === '' && !node.isNamed) return
-      const { row } = node.startPosition
+      if (text.trim() === '' && !isNamed) return
+      const row = rowOf(start)
       if (tokens > 0 && row > endRow) parts.push('\n')
-      parts.push(`${node.type}\0${text}`)
+      parts.push(`${type}\0${text}`)
       for (let at = comments.length - 1; comments[at]?.token === tokens; at--) {
         const comment = comments[at]
         if (comment === undefined) continue
         comment.linesToCode = row + 1 - comment.endLine
-        comment.next = source.slice(node.startIndex, node.startIndex + 40)
+        comment.next = source.slice(start, start + 40)
       }
       tokens += 1
-      endRow =
-        node.endPosition.column === 0 && node.endPosition.row > row ? node.endPosition.row - 1 : node.endPosition.row
+      endRow = rowOf(end > start && source[end - 1] === '\n' ? end - 1 : end)
     },
     open: (type) => parts.push(`(${type}`),
     close: () => parts.push(')'),
@@ -72,9 +73,22 @@ export function codeAndComments(tree: Tree, source: string): CodeAndComments {
   return { code: sha256(parts.join('\x01')), comments }
 }
 
+/** Returns a function that tells the row of an index: quickly, where it is near the one that was asked for before. */
+function openRows(source: string): (index: number) => number {
+  const ends = Array.from(source.matchAll(/\n/g), ({ index }) => index)
+  let row = 0
+  return (index) => {
+    while ((ends[row] ?? Infinity) < index) row += 1
+    while (row > 0 && (ends[row - 1] ?? 0) >= index) row -= 1
+    return row
+  }
+}
+
+type CodeToken = { type: string; isNamed: boolean; start: number; end: number }
+
 type Visit = {
   comment(node: Node): void
-  token(node: Node, text: string): void
+  token(token: CodeToken): void
   open(type: string): void
   close(): void
 }
@@ -91,9 +105,8 @@ function walk(root: Node, visit: Visit): void {
         depth++
         continue
       }
-      const node = cursor.currentNode
-      if (isComment) visit.comment(node)
-      else visit.token(node, node.text)
+      if (isComment) visit.comment(cursor.currentNode)
+      else visit.token({ type, isNamed, start: cursor.startIndex, end: cursor.endIndex })
       while (!cursor.gotoNextSibling()) {
         if (!cursor.gotoParent()) return
         visit.close()
@@ -119,8 +132,8 @@ export function commentFault(
     const isCounterpart = (other: PlacedComment) =>
       other.text === comment.text &&
       (!isSameCode || (other.token === comment.token && other.isTrailing === comment.isTrailing))
-    const at = now.findIndex((other, place) => place >= next && isCounterpart(other))
-    const counterpart = now[at]
+    let counterpart = now[next]
+    while (counterpart !== undefined && !isCounterpart(counterpart)) counterpart = now[++next]
     if (counterpart === undefined) {
       const isThere = now.some(({ text }) => text === comment.text)
       return `${named(comment)} is ${isThere ? 'not at its code any more' : 'gone'}`
@@ -131,7 +144,7 @@ export function commentFault(
     if (isPreamble(counterpart, language) && isMoved)
       return `${named(comment)} is at import "C" now: cgo compiles it as C`
     taken.add(counterpart)
-    next = at + 1
+    next++
   }
   const added = now.filter((comment) => !taken.has(comment))
   const obeyed = isSameCode ? added.find(({ text }) => isDirective(text)) : undefined

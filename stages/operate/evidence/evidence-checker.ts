@@ -48,7 +48,7 @@ export type EvidenceChecker = {
 /** Names the tools of the evidence for files that are linted, with the versions of the linters. */
 export type EvidenceTools = { tools: ReadonlySet<string> }
 
-type OtherDeps = { syntax: Pick<SyntaxChecker, 'read' | 'check'> }
+type OtherDeps = { syntax: Pick<SyntaxChecker, 'compare' | 'check'> }
 
 /** Caches what it reads of a text for the next operation on it. `cachedLength` bounds this for Python, in characters of text. */
 export function openEvidenceChecker(deps: PythonDeps & OtherDeps): EvidenceChecker & EvidenceTools {
@@ -68,7 +68,7 @@ export function openEvidenceChecker(deps: PythonDeps & OtherDeps): EvidenceCheck
             ? script(text, language)
             : language === 'go' && isGoRules(file.rules.lint)
               ? go(text)
-              : other(text, language ?? 'unknown') // no check that reads a text applies to a file without a grammar
+              : other(text, language ?? 'unknown').prove // no check that reads a text applies to a file without a grammar
       const evidence: Evidence[] = []
       for (const check of checks) {
         const { path, inNode } = file
@@ -196,7 +196,7 @@ function openScriptEvidence(
   return (file: TextFile, language: ScriptLanguage) => {
     const { path, before, after } = file
     const rules = file.rules.lint.suffix === undefined ? { ...file.rules, lint: defaultRulesOf(path).lint } : file.rules
-    const proveOther = other(file, language)
+    const { prove, isOnlyComments } = other(file, language)
     return async (check: PythonCheck): Promise<Evidence> => {
       if (check === 'lint_before_after') {
         const tool = linter.scriptVersion
@@ -204,12 +204,14 @@ function openScriptEvidence(
           lintBeforeAfter(...(await lintBoth({ ...file, rules }, linter.lint))),
         )
       }
-      if (!isScriptCheck(check)) return proveOther(check)
+      if (!isScriptCheck(check)) return prove(check)
+      // Statements are read only where others than comments change.
+      const isProved = check !== 'line_length' && (await isOnlyComments().catch(undefinedOn('TOOL_006')))
+      if (isProved === true) return prove(check)
       const tool = grammarVersion(language)
       const of = { check, before, after, language, limits: rules.text }
       const own = await evidenceOf({ check, path, tool }, () => syntax.check(of))
-      // Where only comments change, this also looks at the lines between a directive and its code.
-      return check === 'comments_kept' && own.ok ? proveOther(check) : own
+      return check === 'comments_kept' && own.ok ? prove(check) : own
     }
   }
 }
@@ -232,10 +234,10 @@ function openGoEvidence({ linter }: Pick<PythonDeps, 'linter'>, other: ReturnTyp
         return evidenceOf(proof, async () => parsesAsBefore(...(await lintBoth(file, linter.lint))))
       if (check === 'lint_before_after')
         return evidenceOf(proof, async () => lintBeforeAfter(...(await lintBoth(file, linter.lint))))
-      if (checkRow(check).proof !== 'harmless') return other(file, 'go')(check)
+      if (checkRow(check).proof !== 'harmless') return other(file, 'go').prove(check)
       const texts = await formatted().catch(undefinedOn('TOOL_006'))
-      if (texts === undefined) return other(file, 'go')(check)
-      if (texts.before !== texts.after) return other({ ...file, ...texts }, 'go')(check)
+      if (texts === undefined) return other(file, 'go').prove(check)
+      if (texts.before !== texts.after) return other({ ...file, ...texts }, 'go').prove(check)
       return { ...proof, ok: true, detail: 'gofmt makes the same text of both: only the format changes' }
     }
   }

@@ -1,7 +1,5 @@
 import type { Node, Tree } from 'web-tree-sitter'
 import type { Linted } from './lint-before-after.ts'
-import type { CodeAndComments } from './code-and-comments.ts'
-import type { DocumentedDefinition } from './parameters-documented.ts'
 import { foreignEncoding, isEncodedOtherwise, misencodedCharacters } from '#languages/python/python-file.ts'
 import type { CheckResult } from './python-facts.ts'
 
@@ -20,9 +18,7 @@ export function parsesAsBefore(before: Linted, after: Linted): CheckResult {
 }
 
 /** Lists what does not parse: types of stray tokens, since names may change within a region that a grammar cannot parse. */
-type SyntaxFaults = { places: number; tokens: string[]; first: { line: number; words: string } | undefined }
-
-export type SyntaxFacts = CodeAndComments & { faults: SyntaxFaults; docs: DocumentedDefinition[] }
+export type SyntaxFaults = { places: number; tokens: string[]; first: { line: number; words: string } | undefined }
 
 /** Reads the faults of a tree. A token is stray when its parent is an ERROR node: valid parts of a broken region may change. */
 export function syntaxFaultsOf(tree: Tree): SyntaxFaults {

@@ -135,7 +135,7 @@ describe('evidence from the statements that a change is in', () => {
         const whole = openEvidenceChecker({
           linter,
           python: alone,
-          syntax: { read: never, check: never },
+          syntax: { compare: never, check: never },
           inFull: true,
         })
         expect(await verdicts(shared.check(file, checks))).toEqual(await verdicts(whole.check(file, checks)))

@@ -1,24 +1,23 @@
 /** Entry of the thread that parses texts of languages other than Python and compares them, and parses test files and mutants of any language. */
-import type { Tree } from 'web-tree-sitter'
 import { describeDefinition, insertComment } from '#languages/comments/doc-comments.ts'
-import { docLanguageOf } from '#languages/comments/doc-language.ts'
-import { fileDocs } from '#languages/comments/file-docs.ts'
 import { loadLanguage } from '#languages/syntax/parser.ts'
 import { answerRequests } from '#platform/thread-entry.ts'
-import { codeAndComments } from './code-and-comments.ts'
+import { openSyntaxComparer } from './compare-syntax.ts'
 import { mutantsOf } from './mutants.ts'
-import { syntaxFaultsOf, type SyntaxFacts } from './parses.ts'
+import { syntaxFaultsOf } from './parses.ts'
 import { openScriptChecks } from './javascript/script-evidence.ts'
 import type { SyntaxQuestion, SyntaxReport } from './syntax-evidence.ts'
 import { definitionsOf, testFunctionsOf } from './test-functions.ts'
 
 const checkScript = openScriptChecks()
+const compare = openSyntaxComparer()
 
 answerRequests<SyntaxQuestion, SyntaxReport>(async (question, begin) => {
   begin(0)
-  if (question.want === 'check') {
+  if (question.want === 'check' || question.want === 'verdicts') {
     const loaded = await loadLanguage(question.of.language)
     begin(0)
+    if (question.want === 'verdicts') return { found: 'verdicts', verdicts: compare(question.of, loaded) }
     return { found: 'result', result: checkScript(question.of, loaded) }
   }
   const { language, text } = 'of' in question ? { ...question.of, text: question.of.source } : question
@@ -26,8 +25,8 @@ answerRequests<SyntaxQuestion, SyntaxReport>(async (question, begin) => {
   begin(0)
   return loaded.read(text, (tree): SyntaxReport => {
     switch (question.want) {
-      case 'facts':
-        return { found: 'facts', facts: factsOf(tree, text, language) }
+      case 'faults':
+        return { found: 'faults', faults: syntaxFaultsOf(tree) }
       case 'tests':
         return { found: 'tests', tests: testFunctionsOf(tree, language) }
       case 'definitions':
@@ -41,9 +40,3 @@ answerRequests<SyntaxQuestion, SyntaxReport>(async (question, begin) => {
     }
   })
 })
-
-function factsOf(tree: Tree, text: string, language: string): SyntaxFacts {
-  const docLanguage = docLanguageOf(language)
-  const docs = docLanguage === undefined ? [] : fileDocs(tree, text, docLanguage)
-  return { faults: syntaxFaultsOf(tree), ...codeAndComments(tree, text), docs }
-}

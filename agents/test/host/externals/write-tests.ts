@@ -19,7 +19,7 @@ import type { TestPlace } from './test-place.ts'
 
 export type WritingDeps = LintDeps & {
   linter: Pick<Linter, 'keepFormat'>
-  syntax: Pick<SyntaxChecker, 'read' | 'tests'>
+  syntax: Pick<SyntaxChecker, 'faults' | 'tests'>
   workspace: Pick<Workspace, 'exists' | 'readText' | 'writeText' | 'deleteFile'>
   tests: Pick<TestProofs, 'prove'>
   rulesOf(path: string): Promise<PathRules>
@@ -119,7 +119,7 @@ async function keptTests(
 }
 
 async function testsIn(text: string, language: string, { syntax }: WritingDeps): Promise<TestFunction[]> {
-  const { faults } = await syntax.read({ language, text })
+  const faults = await syntax.faults({ language, text })
   const empty = { places: 0, tokens: [], first: undefined }
   if (hasNewFault(empty, faults) && faults.first !== undefined)
     throw refusal(`the text does not parse: line ${faults.first.line}: ${faults.first.words}`)
