@@ -44,12 +44,16 @@ export async function storedEvents(store: EventStore, run: OfRun, events: readon
   const args: string[] = []
   for (const event of events) {
     const data = dataOf(event, redactor)
-    const isLarge = Buffer.byteLength(data) > maxInlineBytes && event.event !== 'model.responded' // its tokens are counted
-    const hash = isLarge ? await archive?.putPayload(run, data) : undefined
+    const isApart = isLarge(data) && event.event !== 'model.responded' // its tokens are counted
+    const hash = isApart ? await archive?.putPayload(run, data) : undefined
     const rest = hash === undefined ? `"j":${data}` : `"j":{},"r":"${hash}"`
     args.push(ageOf(event), `${headOf(event, redactor)},${rest}}`)
   }
   return args
+}
+
+export function isLarge(json: string): boolean {
+  return Buffer.byteLength(json) > maxInlineBytes
 }
 
 /** Two script arguments per event: how long ago it happened in whole ms, and its body, without secrets. */
