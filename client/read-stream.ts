@@ -8,7 +8,7 @@ import type { Event, EventCategory, Run } from './wire.ts'
  * after the one that was asked for are past their retention, or lost: read the run anew. `end`: the run has ended. The last two end the stream.
  */
 export type Frame =
-  | { type: 'connected'; seq: number; missed: number }
+  | { type: 'connected'; seq?: number; id?: string; missed: number }
   | { type: 'resync'; after: string; first: string; last: string }
   | { type: 'event'; id: string; event: Event }
   | { type: 'end'; run_id: string; status: Run['status'] }
@@ -43,6 +43,7 @@ export async function* readStream(
     let fault: Error = new NoAnswer('the stream breaks off again and again', {})
     try {
       for await (const frame of openFrames(connection, path, { after: last, categories, signal })) {
+        if (frame.type === 'connected') last = frame.id ?? last
         if (frame.type === 'event') {
           last = frame.id
           failures = 0

@@ -37,8 +37,9 @@ export type RemoraClient = {
   run(request: RepositoryRunRequest): Promise<Run>
   await(runId: string, waiting?: Waiting): Promise<Awaited>
   status(runId: string): Promise<Run>
+  /** Of `all`, it yields the events of all runs, from now on, and has no end. */
   stream(runId: string, options?: StreamOptions): AsyncGenerator<Frame, void, undefined>
-  /** Calls `handler` with every event of these names, one after the other, from the run's first to its end. */
+  /** Calls `handler` with every event of these names, one after the other, from the run's first to its end; of `all`, from now on. */
   subscribe<Name extends EventName>(
     runId: string,
     names: readonly Name[],
@@ -128,7 +129,7 @@ function steeringCalls({ json }: Connection): Pick<RemoraClient, 'cancel' | 'ans
 }
 
 const runPath = (runId: string) => `/v1/runs/${encodeURIComponent(runId)}`
-const eventsPath = (runId: string) => `${runPath(runId)}/events`
+const eventsPath = (runId: string) => (runId === 'all' ? '/v1/events' : `${runPath(runId)}/events`)
 
 async function* namedEvents<Name extends EventName>(
   frames: AsyncIterable<Frame>,

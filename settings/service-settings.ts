@@ -37,6 +37,14 @@ export const serviceSettings = {
     default: 7 * daySeconds,
     about: 'seconds after which an ended run is deleted',
   },
+  REMORA_STREAM_RANGES: {
+    key: 'events.stream_ranges',
+    owners: ['discovery'],
+    type: count,
+    default: 200_000,
+    about:
+      'how many entries the stream of the events of all runs has at most (about 50 bytes each); older ones than `events.retention_s` go before, once every group has acknowledged them',
+  },
   REMORA_COLLECT_GRACE_S: {
     key: 'workspaces.retention_s',
     owners: ['discovery'],

@@ -70,6 +70,10 @@ const asked: Record<string, () => Promise<{ path: string; init?: RequestInit }>>
     init: { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"answer":"yes"}' },
   }),
   'GET /v1/runs/{run_id}/events': async () => ({ path: `/v1/runs/${runId}/events?limit=1000` }),
+  'GET /v1/events': async () => {
+    await api.ledger.tellEvents(runId)
+    return { path: '/v1/events?after=0' }
+  },
   'GET /v1/runs/{run_id}/timeline': async () => ({ path: `/v1/runs/${runId}/timeline` }),
   'GET /v1/runs/{run_id}/findings': async () => {
     const found = await playRun(api, [{ name: 'one', leaves: 'sound', finds: [{ claim: 'a fault', rule: 'r' }] }])

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { parseJson } from '#domain/json.ts'
 import { testRedis, type TestRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
+import { ProjectEventPage } from '#schemas/event-schema.ts'
 import { Problem } from '#schemas/problem-schema.ts'
 import { TokenCreated, TokenPage } from '#schemas/token-schema.ts'
 import { openTestApi, runForm, tarOf, type TestApi } from './app.fixture.ts'
@@ -59,6 +60,7 @@ async function withRuns(own: TestApi & { tokenId: string }, name: string): Promi
   const file = { path: `${name}.py`, baseHash: null, resultHash, changeSetIds: [], evidence: [] }
   await composeRun(own, run, { files: [file] })
   const asking = await askingRun(own, { text: name, choices: null })
+  for (const runId of [run, asking]) await api.ledger.tellEvents(runId)
   const { operationId, node } = plannedOperation(name)
   const ids = { run, asking, operation: operationId, node: node.nodeId, token: own.tokenId, project: own.project }
   return { ...own, ids }
@@ -96,8 +98,10 @@ const asked: Record<string, (ids: Ids) => Request[] | Promise<Request[]>> = {
   'GET /v1/runs/{run_id}/operations': ({ run }) => get(`/v1/runs/${run}/operations`),
   'GET /v1/runs/{run_id}/operations/{operation_id}': ({ run, operation }) =>
     get(`/v1/runs/${run}/operations/${operation}`),
-  'GET /v1/runs/{run_id}/operations/{operation_id}/transcript': ({ run, operation }) =>
-    get(`/v1/runs/${run}/operations/${operation}/transcript`),
+  'GET /v1/runs/{run_id}/operations/{operation_id}/transcript': ({ run, operation }) => [
+    ...get(`/v1/runs/${run}/operations/${operation}/transcript`),
+    ...get(`/v1/runs/${run}/operations/${operation}/transcript?attempt=1`),
+  ],
   'GET /v1/runs/{run_id}/plan': ({ run }) => get(`/v1/runs/${run}/plan`),
   'GET /v1/runs/{run_id}/nodes': ({ run }) => [
     ...get(`/v1/runs/${run}/nodes`),
@@ -114,6 +118,7 @@ const asked: Record<string, (ids: Ids) => Request[] | Promise<Request[]>> = {
     ...get(`/v1/runs/${asking}/events?after=1&wait_ms=100`),
     { path: `/v1/runs/${run}/events`, init: { headers: { accept: 'text/event-stream', 'last-event-id': '1' } } },
   ],
+  'GET /v1/events': () => get('/v1/events?after=0'),
   'GET /v1/runs/{run_id}/timeline': ({ run, asking }) => [
     ...get(`/v1/runs/${run}/timeline?category=worker_output,finding`),
     ...get(`/v1/runs/${asking}/timeline?required_milestones=run.started`),
@@ -228,6 +233,12 @@ describe('a project', () => {
       }
     },
   )
+
+  it('sees the events of its own runs among those of all', async () => {
+    const { events } = ProjectEventPage.parse(await (await beta.ask('/v1/events?after=0')).json())
+    const { run, asking } = beta.ids
+    expect(new Set(events.map((event) => event.run_id))).toEqual(new Set([run, asking]))
+  })
 
   it('does not share its idempotency keys', async () => {
     const init = async () => ({

@@ -49,6 +49,7 @@ export function parseConfig(env: Env) {
     maxUploadBytes: read.REMORA_MAX_UPLOAD_BYTES,
     blobCacheBytes: read.REMORA_BLOB_CACHE_BYTES,
     awayLimitMs: read.REMORA_MODEL_AWAY_LIMIT_S * 1000,
+    told: { most: read.REMORA_STREAM_RANGES, keepMs: read.REMORA_RETENTION_S * 1000 },
     housekeeping: {
       everyMs: read.REMORA_HOUSEKEEPING_S * 1000,
       retentionMs: read.REMORA_RETENTION_S * 1000,

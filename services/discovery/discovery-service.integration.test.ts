@@ -64,6 +64,7 @@ function configWith(storage: DiscoveryConfig['storage'], agents = agentsDir): Di
     codeHost: { publisher: undefined, proxy: undefined },
     maxUploadBytes: 1_000_000_000,
     blobCacheBytes: 1_000_000,
+    told: { most: 1_000, keepMs: 3_600_000 },
     housekeeping: { everyMs: 0, retentionMs: 0, graceMs: 0 },
   }
 }

@@ -9,6 +9,7 @@ import { redisCheck, expectUsableRedis } from '#store/ledger/redis-check.ts'
 import { openFleet } from '#store/ledger/fleet.ts'
 import { openRetention } from '#store/ledger/retention.ts'
 import { redisNowMs } from '#store/ledger/store.ts'
+import { openNotices } from '#store/ledger/notices.ts'
 import { openStopSignals } from '#store/ledger/stop-signals.ts'
 import { type Metrics, openMetrics } from '#platform/metrics/open-metrics.ts'
 import { openBlobStore } from '#store/objects/blob-store.ts'
@@ -46,6 +47,7 @@ import { openProjectBudgets } from '#stages/dispatch/project-budgets.ts'
 import { openStageJobs } from '#stages/dispatch/stage-jobs.ts'
 import { runDeletions } from './housekeeping/delete-runs.ts'
 import { runHousekeeping } from './housekeeping/run-housekeeping.ts'
+import { runTeller } from './housekeeping/tell-events.ts'
 import { defaultSnapshotLimits } from '#stages/snapshot/snapshot-limits.ts'
 import { type DiscoveryStageDeps, runDiscoveryStage } from './discovery-stage.ts'
 import { runSnapshotStage, type SnapshotStageDeps } from './snapshot-stage.ts'
@@ -123,7 +125,11 @@ function readinessOf({ redis, objects, ledger }: { redis: RedisClient; objects: 
 type LoopStores = { ledger: Ledger; producer: Producer; redis: RedisClient; fleet: ReturnType<typeof openFleet> }
 type LoopDeps = LoopStores & { metrics: Metrics; log: Log } & Pick<AwayModelsDeps, 'readBundles'>
 
-function startLoops({ modelKind, awayLimitMs }: DiscoveryConfig, deps: LoopDeps, releaser: Releaser): void {
+function startLoops(
+  { modelKind, awayLimitMs, told, storage }: DiscoveryConfig,
+  deps: LoopDeps,
+  releaser: Releaser,
+): void {
   const { ledger, producer, redis, fleet, metrics, log } = deps
   const dispatcher = runDispatcher({
     ledger,
@@ -139,6 +145,9 @@ function startLoops({ modelKind, awayLimitMs }: DiscoveryConfig, deps: LoopDeps,
   releaser.add('dispatcher', dispatcher)
   releaser.add('retries of rejected changes', runRejectedRetries({ ledger, modelKind, log }))
   releaser.add('archiver', runArchiver({ ledger, log }))
+  const notices = openNotices({ redisUrl: storage.redisUrl, log })
+  releaser.add('notices', async () => notices.close())
+  releaser.add('teller', runTeller({ ledger, retention: openRetention(redis), notices, told, log }))
 }
 
 type HousekeepingStores = { redis: RedisClient; ledger: Ledger; objects: ObjectStore; log: Log }

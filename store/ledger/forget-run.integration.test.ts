@@ -1,10 +1,9 @@
-import type { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'
 import type { RunId } from '#domain/ids.ts'
 import { aNewRun, aPlannedOperation, testLedger } from '#testing/open-test-ledger.ts'
-import type { RedisClient } from '#platform/redis-client.ts'
 import { useOpened } from '#testing/use-opened.ts'
-import { indexKeys, resultKeys, runKeys } from './keys.ts'
+import { dyingAfter } from './dying-after.fixture.ts'
+import { indexKeys, resultKeys, runKeys, toldKeys } from './keys.ts'
 import { forgetRun, openRetention } from './retention.ts'
 
 const test = useOpened(testLedger)
@@ -18,6 +17,7 @@ async function anEndedRun(count = 600): Promise<{ projectId: string; runId: RunI
   const runId = await test.executing([...operations, aPlannedOperation('last', {}, waiting)])
   await test.settleAll(runId)
   await test.ledger.relayResults(runId)
+  await test.ledger.tellEvents(runId)
   await test.ledger.move(runId, { from: [{ status: 'running' }], to: { status: 'failed' }, command: 'end', events: [] })
   return { projectId: (await test.ledger.getRun(runId)).projectId, runId }
 }
@@ -27,6 +27,7 @@ async function traces({ projectId, runId }: { projectId: string; runId: RunId })
   const member = `${projectId}/${runId}`
   const named = {
     keys: (await test.redis.keys(`${test.namespace}:{${runId}}:*`)).length > 0,
+    told: (await test.redis.hexists(toldKeys(test.namespace).told, runId)) === 1,
     published: (await test.redis.hexists(resultKeys(test.namespace).published, runId)) === 1,
     runs: (await test.redis.zscore(index.runsOf(projectId), runId)) !== null,
     ended: (await test.redis.zscore(index.ended, member)) !== null,
@@ -35,31 +36,16 @@ async function traces({ projectId, runId }: { projectId: string; runId: RunId })
   return Object.entries(named).flatMap(([name, there]) => (there ? [name] : []))
 }
 
-/** The same connection, whose process dies instead of sending its command number `last`. */
-function dyingAfter(redis: Redis, last: number): RedisClient {
-  let sent = 0
-  return new Proxy(redis, {
-    get(target, name) {
-      const value: unknown = Reflect.get(target, name, target)
-      if (typeof value !== 'function') return value
-      return (...args: unknown[]): unknown => {
-        sent += 1
-        return sent > last ? Promise.reject(new TypeError('the process died here')) : Reflect.apply(value, target, args)
-      }
-    },
-  })
-}
-
 describe('forgetRun', () => {
   it('leaves nothing of an ended run, and the others alone', async () => {
     const [run, other] = [await anEndedRun(), await anEndedRun(2)]
-    expect(await traces(run)).toEqual(['keys', 'published', 'runs', 'ended'])
+    expect(await traces(run)).toEqual(['keys', 'told', 'published', 'runs', 'ended'])
     const kept = await test.redis.keys(`${test.namespace}:{${other.runId}}:*`)
     expect(await openRetention(test.redis, test.namespace).forgetRun(run)).toBe('forgotten')
     expect(await traces(run)).toEqual([])
     await expect(test.ledger.getRun(run.runId)).rejects.toMatchObject({ code: 'RUN_001' })
     expect((await test.redis.keys(`${test.namespace}:{${other.runId}}:*`)).toSorted()).toEqual(kept.toSorted())
-    expect(await traces(other)).toEqual(['keys', 'published', 'runs', 'ended'])
+    expect(await traces(other)).toEqual(['keys', 'told', 'published', 'runs', 'ended'])
   })
 
   it('is finished the next time, whatever step it dies at, and the run is unknown from the first on', async () => {
@@ -103,7 +89,7 @@ describe('forgetRun', () => {
     await test.redis.hset(runKeys(test.namespace, run.runId).run, 'schema', '99')
     const forgetting = openRetention(test.redis, test.namespace).forgetRun(run)
     await expect(forgetting).rejects.toMatchObject({ code: 'RUN_005' })
-    expect(await traces(run)).toEqual(['keys', 'published', 'runs', 'ended'])
+    expect(await traces(run)).toEqual(['keys', 'told', 'published', 'runs', 'ended'])
   })
 })
 

@@ -14,6 +14,8 @@ export function runKeys(namespace: string, runId: RunId) {
     node: (id: OperationId) => `${prefix}node:${id}`,
     /** The operations that wait for `id`, in plan order. */
     after: (id: OperationId) => `${prefix}after:${id}`,
+    /** What the running attempt of the operation has said, in parts; with `attempt`, what one has said that is over. */
+    talk: (id: OperationId, attempt?: string) => `${prefix}talk:${attempt === undefined ? id : `${id}:${attempt}`}`,
   }
 }
 
@@ -62,6 +64,8 @@ function scriptedKeys(prefix: string) {
     doing: `${prefix}doing`,
     /** What the last minute has had, in a ring of seven times ten seconds: when each began, operations ended, tokens in and out. */
     pace: `${prefix}pace`,
+    /** `<operation> <attempt>` for what attempts have said that are over, until it is in the object store (talk.ts). */
+    past: `${prefix}past`,
   }
 }
 
@@ -122,9 +126,22 @@ export function collectionKeys(namespace: string) {
   }
 }
 
-/** Has a message `<run> <number of its last event>` for every command that has written events. */
+/**
+ * Holds the ranges of the events of all runs, which programs read, and in the same slot the number of the last event that is in
+ * them by run, and by project the position behind its last range that was trimmed.
+ */
+export function toldKeys(namespace: string) {
+  const slot = `{${namespace}:events}`
+  return { ranges: `${namespace}:events`, told: `${slot}:told`, trimmed: `${slot}:trimmed` }
+}
+
+/** Has a message `<run> <number of its last event>` for every command that has written events, and `toldNotice` for a new range. */
 export function toldChannel(namespace: string): string {
   return `${namespace}:told`
+}
+
+export function toldNotice(projectId: ProjectId): string {
+  return `+${projectId}`
 }
 
 export function stopsChannel(namespace: string): string {

@@ -9,7 +9,7 @@ export type SignalOptions = { redisUrl: string; namespace?: string; log: RedisLo
 /** What a channel says of a run, and the number that comes with it. */
 type RunSignal = { runId: RunId; seq: number }
 
-/** Is called without a signal when the connection was away, since some may have been missed. */
+/** Is called without a signal for a message that is of no run, and when the connection was away, since some may have been missed. */
 type Listener = (signal?: RunSignal) => void
 
 export type RunSignals = ReturnType<typeof openRunSignals>
@@ -23,18 +23,21 @@ export function openRunSignals({ redisUrl, log }: SignalOptions, channel: string
   const listeners = new Map<string, Set<Listener>>()
   let closed = false
   let times = 0
+  const tell = (key: string, signal?: RunSignal) => {
+    for (const listener of listeners.get(key) ?? []) listener(signal)
+  }
   const heard = (message: string) => {
     const read = Message.safeParse(message.split(' '))
-    if (!read.success) return
+    if (!read.success) return tell(message)
     const [runId, seq = 0] = read.data
-    for (const key of [runId, allRuns]) for (const listener of listeners.get(key) ?? []) listener({ runId, seq })
+    for (const key of [runId, allRuns]) tell(key, { runId, seq })
   }
   // The connection subscribes again by itself; the answer to this says that it has.
   const subscribe = async () => {
     await redis.subscribe(channel)
     times += 1
     if (times === 1 || closed) return
-    for (const some of listeners.values()) for (const listener of some) listener()
+    for (const key of listeners.keys()) tell(key)
   }
   redis.on('message', (_channel: string, message: string) => heard(message))
   redis.on('ready', () => {
@@ -43,8 +46,8 @@ export function openRunSignals({ redisUrl, log }: SignalOptions, channel: string
     })
   })
   return {
-    /** Calls `listener` for each signal of the run, or with `all` of every run, from now on, until the returned function is called (once or twice). */
-    on(of: RunId, listener: Listener): () => void {
+    /** Calls `listener` for each signal of the run, with `all` of every run, or for a message `of`, from now on, until the returned function is called (once or twice). */
+    on(of: string, listener: Listener): () => void {
       // A wrapper of its own, so that the same function given twice is two listeners.
       const call: Listener = (signal) => listener(signal)
       const some = getOrMake(listeners, of, () => new Set()).add(call)
@@ -63,7 +66,7 @@ export function openRunSignals({ redisUrl, log }: SignalOptions, channel: string
 
 export type Notices = RunSignals
 
-/** Tells of new events: `seq` is the number of the run's last one. */
+/** Tells of new events: `seq` is the number of the run's last one; `toldNotice` says that those of a project are in the stream of all runs. */
 export function openNotices(options: SignalOptions): Notices {
   return openRunSignals(options, toldChannel(options.namespace ?? 'remora'))
 }

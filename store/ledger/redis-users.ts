@@ -1,9 +1,11 @@
 import type { PartCheck } from '#platform/readiness.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
-import { runKeys } from './keys.ts'
+import { runKeys, toldKeys } from './keys.ts'
 
 const redisServices = ['api', 'discovery', 'publisher', 'worker', 'setup'] as const
 export type RedisService = (typeof redisServices)[number]
+/** `reader`: programs of others that read the ranges of the events of all runs as a group. */
+export type RedisUser = RedisService | 'reader'
 
 type Rights = { writes: readonly string[]; reads?: readonly string[] }
 
@@ -13,12 +15,22 @@ const commands = '+@all -@admin -@dangerous -function -fcall -fcall_ro +info +ac
 const namespace = 'remora'
 const run = runKeys(namespace, 'r*')
 /** Every key of a run but what people have decided, and what was asked of the publisher. */
-const runState = [...run.scripted, run.policyDecisions, run.operation('*'), run.node('*'), run.after('*')]
+const runState = [
+  ...run.scripted,
+  run.policyDecisions,
+  run.operation('*'),
+  run.node('*'),
+  run.after('*'),
+  run.talk('*'),
+]
 const people = [run.decisions, run.publication]
 /** The index of runs, workers, models that are wanted, and the collection of objects. */
 const shared = [`${namespace}:{all}:*`]
 const models = [`${namespace}:{slots}:*`]
 const results = [`${namespace}:results`, `{${namespace}:results}:*`]
+/** The ranges of the events of all runs, and beside them what was told and trimmed. */
+const { ranges } = toldKeys(namespace)
+const toldState = `{${namespace}:events}:*`
 /** Covers queues by their names in store/queues/catalog.ts. */
 const queues = (...names: readonly string[]) => names.map((name) => `{${namespace}}:${name}:*`)
 
@@ -34,7 +46,7 @@ const rights: Readonly<Record<RedisService, Rights>> = {
       ...['inbox', 'handled', 'seen:*', 'installations'].map((name) => `${namespace}:{github}:${name}`),
       ...queues('snapshots', 'patches', 'publications'),
     ],
-    reads: [`${namespace}:{github}:repositories`],
+    reads: [`${namespace}:{github}:repositories`, ranges, toldState],
   },
   discovery: {
     writes: [
@@ -42,6 +54,8 @@ const rights: Readonly<Record<RedisService, Rights>> = {
       ...people,
       ...shared,
       ...results,
+      ranges,
+      toldState,
       ...queues('snapshots', 'discoveries', 'setups', 'operations', 'compositions', 'patches', 'publications'),
     ],
   },
@@ -61,18 +75,32 @@ const rights: Readonly<Record<RedisService, Rights>> = {
   setup: { writes: [...runState, ...shared, ...queues('setups')], reads: people },
 }
 
-export function redisUser(service: RedisService): string {
-  return `remora-${service}`
+/** Reads, acknowledges and looks at a group, which an operator has made, and takes over what another reader of it has left. */
+const readerCommands = [
+  'xreadgroup',
+  'xack',
+  'xpending',
+  'xautoclaim',
+  'xinfo',
+  'ping',
+  'hello',
+  'info',
+  'client|setinfo',
+]
+
+export function redisUser(user: RedisUser): string {
+  return `remora-${user}`
 }
 
-/** Returns the lines of an ACL file, infra/redis-users.acl: a user for each service, and none for who names no user. */
-export function aclFile(passwordOf = (service: RedisService) => `PASSWORD_${service}`): string {
+/** Returns the lines of an ACL file, infra/redis-users.acl: a user for each service, one for readers, and none for who names no user. */
+export function aclFile(passwordOf = (user: RedisUser) => `PASSWORD_${user}`): string {
   const users = redisServices.map((service) => {
     const { writes, reads = [] } = rights[service]
     const keys = [...writes.map((key) => `~${key}`), ...reads.map((key) => `%R~${key}`)]
     return `user ${redisUser(service)} on >${passwordOf(service)} ${keys.join(' ')} resetchannels &${namespace}:* -@all ${commands}`
   })
-  return `${['user default off', ...users].join('\n')}\n`
+  const reader = `user ${redisUser('reader')} on >${passwordOf('reader')} ~${ranges} resetchannels -@all ${readerCommands.map((name) => `+${name}`).join(' ')}`
+  return `${['user default off', ...users, reader].join('\n')}\n`
 }
 
 /** Says whether a service has a user of its own in Redis, and if not what that leaves to one that was taken over (SECURITY.md). */

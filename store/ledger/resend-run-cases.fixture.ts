@@ -197,6 +197,24 @@ const besideRuns: readonly ResendCase[] = [
     },
   },
   {
+    script: 'tell-events',
+    what: 'of a new run',
+    async prepare(test) {
+      const runId = await created(test)
+      return { runId, send: ({ ledger }) => ledger.tellEvents(runId), again: 0 }
+    },
+  },
+  {
+    script: 'trim-told',
+    what: 'of a run that was told of before another',
+    async prepare(test) {
+      const runId = await created(test)
+      await test.ledger.tellEvents(runId)
+      await test.ledger.tellEvents(await created(test))
+      return { runId, send: ({ ledger }) => ledger.trimTold({ most: 1, keepMs: 0 }) }
+    },
+  },
+  {
     script: 'end-wanted',
     what: 'of a run',
     async prepare({ redis, namespace }) {

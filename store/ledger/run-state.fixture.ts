@@ -12,7 +12,12 @@ export async function runState(redis: Redis, namespace: string, runId: RunId): P
   const published = await redis.hget(`{${namespace}:results}:published`, runId)
   const mine = results.map(([, fields]) => fields).filter((fields) => fields.includes(runId))
   const counted = await redis.hget(`{${namespace}:results}:counted`, runId)
-  return { own, indexes: indexes.flatMap((index) => ofRun(index, runId)), results: mine, published, counted }
+  const ranges = await redis.xrange(`${namespace}:events`, '-', '+')
+  const told = {
+    last: await redis.hget(`{${namespace}:events}:told`, runId),
+    ranges: ranges.map(([, fields]) => fields).filter((fields) => fields.includes(runId)),
+  }
+  return { own, indexes: indexes.flatMap((index) => ofRun(index, runId)), results: mine, published, counted, told }
 }
 
 const anyTime = /\b1[789]\d{11}\b/g

@@ -5,8 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
+import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { lacks } from '#testing/this-machine.ts'
+import { until } from '#testing/until.ts'
 import { tarOf } from '../../services/api/app.fixture.ts'
 import { repository } from '../program.ts'
 import { smallSource } from '../source-folder.ts'
@@ -58,6 +60,8 @@ beforeAll(async () => {
   example = program('ts')
   await writeFile(inProject('example.ts'), example)
   await writeFile(inProject('example.py'), program('python'))
+  await writeFile(inProject('consumer.js'), program('js'))
+  await symlink(`${repository}node_modules/ioredis`, inProject('node_modules/ioredis'))
 })
 afterAll(() => rm(project, { recursive: true, force: true }))
 
@@ -104,6 +108,28 @@ describe('the programs of the guide', () => {
     expect(code, err).toBe(0)
     expect(err).toMatch(/^\S+\.py succeeded$[^]*\ncompleted \{/m)
     expect(out).toMatch(/^diff --git /)
+  })
+
+  it('in JavaScript: reads the events of all runs as a group, and acknowledges them', async () => {
+    const { redisUrl } = services.stores
+    const redis = new Redis(redisUrl)
+    await redis.xgroup('CREATE', 'remora:events', 'audit', '$', 'MKSTREAM')
+    const env = { PATH: process.env['PATH'] ?? '', ...service(), REMORA_REDIS_URL: redisUrl }
+    const consumer = spawn(process.execPath, ['consumer.js'], {
+      cwd: project,
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    let out = ''
+    consumer.stdout.setEncoding('utf8').on('data', (more: string) => void (out += more))
+    expect(await run(process.execPath, ['example.ts'], service())).toMatchObject({ code: 0 })
+    await until(() => / run\.completed$/m.test(out))
+    await until(async () => (await redis.xpending('remora:events', 'audit'))[0] === 0)
+    consumer.kill()
+    const [, runId = ''] = /^(\S+) \d+ run\.completed$/m.exec(out) ?? []
+    const seqs = [...out.matchAll(new RegExp(`^${runId} (\\d+) `, 'gm'))].map(([, seq]) => Number(seq))
+    expect(seqs).toEqual(seqs.map((_, at) => at + 1))
+    await redis.quit()
   })
 
   it.skipIf(lacks('python3'))('print the code of a problem', async () => {

@@ -101,6 +101,26 @@ describe('the client of other programs', () => {
     }
   })
 
+  it('streams those of all runs from now on, also over connections that break', async () => {
+    const proxy = await cuttingProxy(2_000, 2)
+    try {
+      const stream = openRemora({ url: proxy.url, token: api.token }).stream('all')
+      await stream.next()
+      const runId = await playRun(api, [one])
+      const { seq } = await api.ledger.getRun(runId)
+      await api.ledger.tellEvents(runId)
+      const numbers: number[] = []
+      for await (const frame of stream) {
+        if (frame.type === 'event' && frame.event.run_id === runId) numbers.push(frame.event.seq)
+        if (numbers.length === seq) break
+      }
+      expect(numbers).toEqual(Array.from({ length: seq }, (_, at) => at + 1))
+      expect(proxy.cuts()).toBe(2)
+    } finally {
+      await proxy.close()
+    }
+  })
+
   it('gives a subscriber the events that it names, and nobody else waits for what does not come', async () => {
     const runId = await submitRun(api)
     const seen: string[] = []

@@ -5,14 +5,15 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type LocalRedis, startLocalRedis } from '#platform/local-redis.ts'
-import { aclFile, type RedisService, redisUser } from '#store/ledger/redis-users.ts'
+import { aclFile, type RedisUser, redisUser } from '#store/ledger/redis-users.ts'
 import { startTestS3 } from '#testing/s3.ts'
 import { freePorts, lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
 import { startWithGitHub } from '../github-host.ts'
 import { openPrograms } from '../program.ts'
 
-const passwordOf = (service: RedisService) => `the-password-of-the-${service}`
+const passwordOf = (user: RedisUser) => `the-password-of-the-${user}`
+const OneEntry = z.tuple([z.tuple([z.string(), z.tuple([z.tuple([z.string()]).rest(z.unknown())])])])
 const shop = { 'shop/prices.py': 'import os\n\n\ndef price(amount: int) -> int:\n    return amount * 3\n' }
 
 describe.skipIf(lacks('git'))('services with a user of Redis each', () => {
@@ -21,7 +22,7 @@ describe.skipIf(lacks('git'))('services with a user of Redis each', () => {
   const clients: Redis[] = []
   let port = 0
   let host: Awaited<ReturnType<typeof startWithGitHub>>
-  const urlOf = (service: RedisService) => `redis://${redisUser(service)}:${passwordOf(service)}@127.0.0.1:${port}`
+  const urlOf = (user: RedisUser) => `redis://${redisUser(user)}:${passwordOf(user)}@127.0.0.1:${port}`
   const connect = (url: string) => {
     const client = new Redis(url)
     clients.push(client)
@@ -98,5 +99,24 @@ describe.skipIf(lacks('git'))('services with a user of Redis each', () => {
     const worker = connect(urlOf('worker'))
     await expect(worker.call(command, ...args)).rejects.toThrow(/NOPERM|can't access at least one of the keys/)
     expect(await worker.set('remora:{r12345678}:cascade', 'x', 'EX', 1)).toBe('OK')
+  })
+
+  it('let a reader of the events of all runs read and acknowledge them, and nothing else', async () => {
+    const admin = connect(`redis://admin:the-password-of-the-operator@127.0.0.1:${port}`)
+    await admin.xgroup('CREATE', 'remora:events', 'audit', '0', 'MKSTREAM')
+    const reader = connect(urlOf('reader'))
+    const read = await reader.xreadgroup('GROUP', 'audit', 'one', 'COUNT', 1, 'STREAMS', 'remora:events', '>')
+    const [[, [[id]]]] = OneEntry.parse(read)
+    expect(await reader.xack('remora:events', 'audit', id)).toBe(1)
+    for (const [command, ...args] of [
+      ['XADD', 'remora:events', '*', 'run', 'x'],
+      ['XTRIM', 'remora:events', 'MAXLEN', '0'],
+      ['XGROUP', 'DESTROY', 'remora:events', 'audit'],
+      ['XREAD', 'STREAMS', 'remora:results', '0'],
+      ['HGETALL', 'remora:{tokens}:records'],
+      ['XREADGROUP', 'GROUP', 'audit', 'one', 'STREAMS', 'remora:results', '>'],
+      ['PUBLISH', 'remora:told', 'x'],
+    ] as const)
+      await expect(reader.call(command, ...args), command).rejects.toThrow(/NOPERM/)
   })
 })

@@ -12,7 +12,8 @@ const Position = z.string().meta({ description: 'what `after` and `Last-Event-ID
 export const Frame = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('connected'),
-    seq: z.int().meta({ description: 'number of the last event of the run' }),
+    seq: z.int().optional().meta({ description: "number of the run's last event" }),
+    id: Position.optional().meta({ description: 'of all runs: your position' }),
     missed: z.int().min(0).meta({ description: 'how many events follow the position; they are sent first' }),
   }),
   z.strictObject({

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { EventCategoryShape, EventPage } from '#schemas/event-schema.ts'
+import { EventCategoryShape, EventPage, ProjectEventPage } from '#schemas/event-schema.ts'
 import { RunParams } from '#schemas/run-schema.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { pageLimit, wholeNumber } from '../../http/schema-parts.ts'
@@ -43,10 +43,25 @@ positions, each frame a message of JSON:
   problem, not a WebSocket.
 - It is closed with 1000 behind \`end\` and \`resync\`, 1001 when the service stops, 1009 after a longer frame, 1011 when events
   cannot be read, 4400 after what is no frame, 4401 when the token is revoked or expires, 4404 when the run is deleted, 4408
-  after a minute in which nothing was taken or no ping of the protocol was answered.
+  after a minute in which nothing was taken or no ping of the protocol was answered, 4429 after 100 frames within 15 s.
 
 Nothing is
 queued for a slow reader: it continues from its own position. A page that begins past the last event is 400 RUN_002.`
+
+const projectEventsProse = `
+The events of all runs of the project: a page of up to 200, a live stream or a WebSocket, by the same headers and with the same frames as
+those of one run. What differs:
+
+- A position (\`id\`, \`after\`, \`next_after\`) is a text. Events of one run are in their order, those of different runs need not be.
+- Without a position it begins with what happens from now on; \`after=0\` begins with the first event that is kept.
+- \`connected\` has \`{"id","missed"}\`; \`id\` is your position until the first event comes. Events of runs that were deleted do not come.
+- There is no \`end\`. \`resync\`, of a page 400 RUN_002, says that events behind the position are past \`events.retention_s\` or beyond
+  \`events.stream_ranges\`.
+- The last page has the \`next_after\` that was asked for; one before it may be short, or empty with \`category\`.`
+
+const ProjectPosition = z
+  .string()
+  .regex(/^(?:0|\d{1,15}-\d{1,15}(?:\.\d{1,12})?)$/, 'not a position of the events of all runs')
 
 export const eventEndpoints = {
   events: endpoint('runs:read', ['RUN_001', 'RUN_005', 'STORE_002', 'STORE_003'], {
@@ -80,6 +95,30 @@ export const eventEndpoints = {
       200: {
         description: 'a page, or the stream',
         content: { 'application/json': { schema: EventPage }, 'text/event-stream': { schema: z.string() } },
+      },
+    },
+  }),
+  projectEvents: endpoint('runs:read', ['STORE_002', 'STORE_003'], {
+    method: 'get',
+    path: '/v1/events',
+    operationId: 'listProjectEvents',
+    summary: 'The events of all runs',
+    description: projectEventsProse.trim(),
+    request: {
+      query: z.strictObject({
+        after: ProjectPosition.optional().openapi({ description: 'behind which position; without it, the end' }),
+        category: EventCategoryShape.optional(),
+      }),
+      headers: z.object({
+        'last-event-id': ProjectPosition.optional().openapi({
+          description: 'of a stream that is continued: the last id you have',
+        }),
+      }),
+    },
+    responses: {
+      200: {
+        description: 'a page, or the stream',
+        content: { 'application/json': { schema: ProjectEventPage }, 'text/event-stream': { schema: z.string() } },
       },
     },
   }),

@@ -75,6 +75,12 @@ export async function openWebSocket(url: string, protocols: readonly string[] = 
   return { protocol, frames, text: () => '', send: (frame) => socket.send(frame), closed, leave: () => socket.close() }
 }
 
+/** The connections that give the same frames. */
+export const wires: Readonly<Record<string, (url: string) => Promise<FrameReader>>> = {
+  stream: openFrames,
+  WebSocket: openWebSocket,
+}
+
 /** The request for a WebSocket as it is sent, for clients that do not behave. */
 export function handshakeOf(url: string, headers: Readonly<Record<string, string>> = {}): string {
   const { host, pathname, search } = new URL(url)

@@ -1,19 +1,24 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
+import type { Context } from 'hono'
+import { AppError } from '#domain/error.ts'
 import { wireEvent } from '#domain/event.ts'
+import type { Run } from '#domain/run.ts'
 import type { Log } from '#platform/log.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
 import type { ApiEnv } from '../../http/api-env.ts'
 import { composingView, findRun } from '../runs/run-view.ts'
 import { eventEndpoints } from './event-endpoints.ts'
-import { type EventSource, type FollowerDeps, openLogFollower, withoutSecrets } from './follow-log.ts'
-import { serverSentEvents, sharedWire, socketMessages } from './frames.ts'
+import { type FollowerDeps, openLogFollower } from './follow-log.ts'
+import { type FirstFrame, serverSentEvents, sharedWire, socketMessages } from './frames.ts'
+import { openProjectLog, type ToldSource } from './project-log.ts'
 import { readEventPage, requireKnown } from './read-event-page.ts'
-import { openReaders, type ReaderLimits, usualReaderLimits } from './serve-reader.ts'
+import { type EventSource, keptOf, openRunLogs, withoutSecrets } from './run-log.ts'
+import { openReaders, type Reader, type ReaderLimits, usualReaderLimits } from './serve-reader.ts'
 import { socketSink } from './socket-sink.ts'
 import { streamBody } from './stream-body.ts'
 
 export type EventRouteDeps = {
-  ledger: EventSource
+  ledger: EventSource & ToldSource
   redactor: Redactor
   log: Pick<Log, 'debug' | 'warn'>
   /** When it aborts, waiting requests answer with what they have, and streams end. */
@@ -31,34 +36,59 @@ const streamHeaders = {
 }
 
 /** `Accept: text/event-stream` asks for a live stream instead of a page, and so does a request for a WebSocket. */
-export function addEventRoute(routes: OpenAPIHono<ApiEnv>, deps: EventRouteDeps): void {
-  const { ledger, redactor, log, closing, notices, readerLimits } = deps
+export function addEventRoutes(routes: OpenAPIHono<ApiEnv>, deps: EventRouteDeps): void {
+  const { ledger: source, redactor, log, closing, notices, readerLimits } = deps
   const limits = { ...usualLimits, ...readerLimits }
-  const logs = openLogFollower({ source: ledger, redactor, notices, lookMs: limits.lookMs })
-  const serve = openReaders({ logs, log, closing, limits })
-  const wires = { stream: sharedWire(serverSentEvents), socket: sharedWire(socketMessages) }
+  const logs = openLogFollower({ notices, lookMs: limits.lookMs })
+  const logOf = openRunLogs({ source, redactor })
+  const answer = openAnswers(deps, logs, limits)
   routes.openapi(eventEndpoints.events, async (c) => {
     const { after, category, limit, wait_ms: waitMs } = c.req.valid('query')
-    const { projectId } = c.get('caller')
-    const run = await findRun(c.req.valid('param').run_id, projectId, ledger)
-    const upgrade = c.env?.upgrade
-    if (upgrade === undefined && !/\btext\/event-stream\b/i.test(c.req.header('accept') ?? '')) {
+    const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, source)
+    if (!wantsStream(c)) {
       requireKnown(run, after)
       const signal = AbortSignal.any([c.req.raw.signal, closing])
       const categories = category === undefined ? undefined : new Set([category])
-      const page = await readEventPage(run, { after, categories, limit, waitMs }, { source: ledger, logs, signal })
+      const page = await readEventPage(run, { after, categories, limit, waitMs }, { source, logs, logOf, signal })
       const events = page.events.map((event) => wireEvent(withoutSecrets(event, redactor)))
       const { nextAfter: next_after, runStatus: run_status } = page
       return c.json({ events, next_after, run_status, composing: composingView(run) }, 200)
     }
     // A client that connects again sends the id of its last event; its URL still has the `after` of its first request.
     const resumed = c.req.valid('header')['last-event-id'] ?? after
-    await ledger.readEvents(run.runId, { after: resumed, limit: 1 }) // a failure can still be answered with a problem
+    await source.readEvents(run.runId, { after: resumed, limit: 1 }) // a failure can still be answered with a problem
+    return answer(c, { events: logOf(run), first: firstOfRun(run, resumed), after: String(resumed), category })
+  })
+  routes.openapi(eventEndpoints.projectEvents, async (c) => {
+    const { after: asked, category } = c.req.valid('query')
+    const after = c.req.valid('header')['last-event-id'] ?? asked
+    const begun = await openProjectLog(c.get('caller').projectId, after, { source, redactor, log })
+    if (wantsStream(c)) return answer(c, { ...begun, category })
+    if (begun.first.type === 'resync')
+      throw new AppError('RUN_002', `after: what follows ${after} is not kept any more: begin with after=0`)
+    const { entries, at } = await begun.events.read(begun.after)
+    const shown = entries.filter((entry) => category === undefined || entry.category === category)
+    c.header('content-type', 'application/json')
+    return c.body(`{"events":[${shown.map(({ json }) => json).join(',')}],"next_after":${JSON.stringify(at)}}`, 200)
+  })
+}
+
+function wantsStream(c: Context<ApiEnv>): boolean {
+  return c.env?.upgrade !== undefined || /\btext\/event-stream\b/i.test(c.req.header('accept') ?? '')
+}
+
+/** Answers with a stream, or changes over to a WebSocket. */
+function openAnswers(deps: EventRouteDeps, logs: ReturnType<typeof openLogFollower>, limits: EventLimits) {
+  const serve = openReaders({ logs, log: deps.log, closing: deps.closing, limits })
+  const wires = { stream: sharedWire(serverSentEvents), socket: sharedWire(socketMessages) }
+  return async (c: Context<ApiEnv>, asked: Pick<Reader, 'events' | 'first' | 'after' | 'category'>) => {
+    const { projectId } = c.get('caller')
     const isAllowed = async () => {
       const now = await c.get('callerNow')()
       return now?.projectId === projectId && now.scopes.includes('runs:read')
     }
-    const reader = { run, after: resumed, category, isAllowed }
+    const reader = { ...asked, isAllowed }
+    const upgrade = c.env?.upgrade
     if (upgrade !== undefined) {
       serve({ ...reader, wire: wires.socket, sink: socketSink(await upgrade(), limits) })
       return c.body(null)
@@ -67,5 +97,10 @@ export function addEventRoute(routes: OpenAPIHono<ApiEnv>, deps: EventRouteDeps)
     const body = streamBody((sink) => serve({ ...reader, wire: wires.stream, sink }), cut)
     for (const [name, value] of Object.entries(streamHeaders)) c.header(name, value)
     return c.body(body)
-  })
+  }
+}
+
+function firstOfRun(run: Run, after: number): FirstFrame {
+  if (after > run.seq) return { type: 'resync', after: String(after), ...keptOf(run) }
+  return { type: 'connected', seq: run.seq, missed: run.seq - after }
 }

@@ -1,8 +1,10 @@
 import { anEvent } from '#testing/an-event.ts'
 import { OpenAPIHono } from '@hono/zod-openapi'
+import { afterEach, beforeEach } from 'vitest'
 import { AppError } from '#domain/error.ts'
-import { anOutcome, type TestLedger } from '#testing/open-test-ledger.ts'
+import { anOutcome, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
 import { until } from '#testing/until.ts'
+import { useOpened } from '#testing/use-opened.ts'
 import { toldChannel } from '#store/ledger/keys.ts'
 import { type Notices, openNotices } from '#store/ledger/notices.ts'
 import type { NewEvent } from '#domain/event.ts'
@@ -17,25 +19,29 @@ import type { ApiEnv } from '../../http/api-env.ts'
 import { problemHandler, refuseInput } from '../../http/problem.ts'
 import { serveApp } from '../../http/serve-app.ts'
 import { plannedOperation } from '../../played-run.fixture.ts'
-import { addEventRoute, type EventLimits } from './event-routes.ts'
-import type { EventSource } from './follow-log.ts'
+import { addEventRoutes, type EventLimits } from './event-routes.ts'
+import type { ToldSource } from './project-log.ts'
+import type { EventSource } from './run-log.ts'
 
 /** What was asked of the ledger, and how to make it fail. */
-type CountedSource = EventSource & {
-  /** Events that were read, all answers together. */
-  events: number
-  /** What was asked while it was away. */
-  refused: number
-  /** Of every read of events. */
-  limits: number[]
-  /** Of every read of a run. */
-  asked: RunId[]
-  isAway: boolean
-  /** Runs that are followed now. */
-  followed: number
-}
+type CountedSource = EventSource &
+  ToldSource & {
+    /** Events that were read, all answers together. */
+    events: number
+    /** What was asked while it was away. */
+    refused: number
+    /** Of every read of events. */
+    limits: number[]
+    /** Of every read of a run. */
+    asked: RunId[]
+    /** Reads of the ranges of all runs. */
+    told: number
+    isAway: boolean
+    /** Runs that are followed now. */
+    followed: number
+  }
 
-function countedSource(ledger: EventSource): CountedSource {
+function countedSource(ledger: EventSource & ToldSource): CountedSource {
   const failWhenAway = () => {
     if (!source.isAway) return
     source.refused += 1
@@ -46,6 +52,7 @@ function countedSource(ledger: EventSource): CountedSource {
     refused: 0,
     limits: [],
     asked: [],
+    told: 0,
     isAway: false,
     followed: 0,
     async getRun(runId) {
@@ -60,6 +67,12 @@ function countedSource(ledger: EventSource): CountedSource {
       source.limits.push(page.limit)
       return events
     },
+    lastTold: ledger.lastTold,
+    async readTold(projectId, page) {
+      failWhenAway()
+      source.told += 1
+      return ledger.readTold(projectId, page)
+    },
   }
   return source
 }
@@ -72,7 +85,7 @@ export type EventServer = {
   close(): Promise<void>
 }
 
-/** The events' route behind a real HTTP server, for the project `default`. */
+/** The events' routes behind a real HTTP server, for the project `default`. */
 export async function serveEvents(test: TestLedger, readerLimits: Partial<EventLimits> = {}): Promise<EventServer> {
   const lines: string[] = []
   const log = openLog({ service: 'api', level: 'debug', write: (line) => void lines.push(line) })
@@ -89,7 +102,7 @@ export async function serveEvents(test: TestLedger, readerLimits: Partial<EventL
     await next()
   })
   const deps = { ledger: source, log, redactor: openRedactor(), closing: closing.signal, readerLimits }
-  addEventRoute(app, { ...deps, notices: countedNotices(notices, source) })
+  addEventRoutes(app, { ...deps, notices: countedNotices(notices, source) })
   const served = await serveApp(app, { host: '127.0.0.1', port: 0, graceMs: 10_000 })
   const close = async () => {
     closing.abort()
@@ -163,4 +176,21 @@ export async function runningRun({ ledger, executing, claimReady }: RunningLedge
       })
     },
   }
+}
+
+/** A server for each test of a file, and a run that is running. */
+export function useEventServer() {
+  const test = useOpened(testLedger)
+  const opened: { server: EventServer; run: RunningRun } = Object.create(null)
+  beforeEach(async () => {
+    opened.server = await serveEvents(test)
+    opened.run = await runningRun(test)
+  })
+  afterEach(() => opened.server.close())
+  const eventsOf = (query = '', { url } = opened.server) => `${url}/v1/runs/${opened.run.runId}/events${query}`
+  return Object.assign(opened, { test, eventsOf })
+}
+
+export function some(count: number, data: Record<string, unknown> = {}): NewEvent[] {
+  return Array.from({ length: count }, () => anEvent({ data }))
 }

@@ -2,7 +2,8 @@ import { AppError } from '#domain/error.ts'
 import type { Event } from '#domain/event.ts'
 import { isEnded, type Run, type RunStatus } from '#domain/run.ts'
 import { after as afterMs } from '#platform/clock.ts'
-import type { EventSource, LogFollower, LogState } from './follow-log.ts'
+import { comparePositions, type EventLog, type LogFollower, type LogState } from './follow-log.ts'
+import type { EventSource } from './run-log.ts'
 
 /** Without `categories` it asks for all. */
 type ScanQuery = { after: number; categories: ReadonlySet<string> | undefined; limit: number }
@@ -11,7 +12,12 @@ type EventQuery = ScanQuery & { waitMs: number }
 /** `nextAfter` is the last event that was read, whether it matched or not. */
 type ReadEventPage = { events: Event[]; nextAfter: number; runStatus: RunStatus }
 
-type PageDeps = { source: Pick<EventSource, 'readEvents'>; logs: LogFollower; signal: AbortSignal }
+type PageDeps = {
+  source: Pick<EventSource, 'readEvents'>
+  logs: LogFollower
+  logOf(run: Run): EventLog
+  signal: AbortSignal
+}
 
 const scanSize = 500
 /** After so many pages the answer is sent, even if it is short or empty. */
@@ -29,9 +35,9 @@ export async function readEventPage(run: Run, query: EventQuery, deps: PageDeps)
     if (page.events.length > 0 || isEnded(runStatus) || leftMs <= 0 || deps.signal.aborted)
       return { ...page, runStatus }
     const state = await waitForMore(run, page.nextAfter, leftMs, deps)
-    if (state.last <= page.nextAfter) return { ...page, runStatus: state.status }
+    runStatus = state.status ?? runStatus
+    if (!isBehind(page.nextAfter, state)) return { ...page, runStatus }
     after = page.nextAfter
-    runStatus = state.status
   }
 }
 
@@ -62,11 +68,12 @@ export async function scanEvents(
 }
 
 /** Resolves when the log has more than number `after`, its run has ended, nothing more can be read, or the time is over. */
-async function waitForMore(run: Run, after: number, waitMs: number, { logs, signal }: PageDeps): Promise<LogState> {
+async function waitForMore(run: Run, after: number, waitMs: number, deps: PageDeps): Promise<LogState> {
+  const { logs, logOf, signal } = deps
   const { promise, resolve } = Promise.withResolvers<void>()
-  const followed = logs.follow(run, () => {
-    const { last, isOver, fault } = followed.state()
-    if (last > after || isOver || fault !== undefined) resolve()
+  const followed = logs.follow(logOf(run), () => {
+    const state = followed.state()
+    if (isBehind(after, state) || state.isOver || state.fault !== undefined) resolve()
   })
   const cancelWait = afterMs(waitMs, resolve)
   const giveUp = () => resolve()
@@ -76,4 +83,8 @@ async function waitForMore(run: Run, after: number, waitMs: number, { logs, sign
   signal.removeEventListener('abort', giveUp)
   followed.leave()
   return followed.state()
+}
+
+function isBehind(after: number, { last }: LogState): boolean {
+  return comparePositions(String(after), last) < 0
 }

@@ -1,11 +1,20 @@
 import { AppError, hasCode } from '#domain/error.ts'
 import type { EventCategory } from '#domain/events/event-table.ts'
-import type { Run } from '#domain/run.ts'
 import { type Bell, openBell } from '#platform/bell.ts'
 import { delay, repeatEvery } from '#platform/clock.ts'
 import { type Log, storeAtFault } from '#platform/log.ts'
-import { type FollowedLog, type LogEntry, type LogFollower, restMs } from './follow-log.ts'
-import type { Wire } from './frames.ts'
+import {
+  comparePositions,
+  type EventLog,
+  type FollowedLog,
+  type Kept,
+  type LogEntry,
+  type LogFollower,
+  type LogPart,
+  type Position,
+  restMs,
+} from './follow-log.ts'
+import type { FirstFrame, Wire } from './frames.ts'
 
 /**
  * Why a stream ends. `end`: as its last frame says, with the run or since its position is not in the log. `token`: it may not read any more. `gone`: the run was deleted.
@@ -26,8 +35,10 @@ export type Sink = {
 type SharedWire = { events(entries: readonly LogEntry[], category?: string): readonly Buffer[] } & Pick<Wire, 'control'>
 
 export type Reader = {
-  run: Run
-  after: number
+  events: EventLog
+  /** Says what became of `after`. */
+  first: FirstFrame
+  after: Position
   category: EventCategory | undefined
   sink: Sink
   wire: SharedWire
@@ -50,7 +61,7 @@ type ReaderDeps = { logs: LogFollower; limits: ReaderLimits; log: Pick<Log, 'deb
 type ServedReader = { tick(now: number): void; end(why: EndOfStream): void }
 
 /**
- * Gives each reader the events of a run in order, each once, as fast as it takes them. Nothing is kept for one that is slow: it goes on
+ * Gives each reader the events of a log in order, each once, as fast as it takes them. Nothing is kept for one that is slow: it goes on
  * in the log where it has stopped.
  */
 export function openReaders(deps: ReaderDeps): (reader: Reader) => void {
@@ -78,8 +89,8 @@ export function openReaders(deps: ReaderDeps): (reader: Reader) => void {
 
 /** How far a reader is. Times are of `performance.now()`. */
 type Progress = {
-  /** Number of the last event that it was given, or that its filter has left out. */
-  at: number
+  /** Is behind the last event that it was given, or that its filter has left out. */
+  at: Position
   /** Its connection takes nothing, since the last was sent. */
   isFull: boolean
   sentAt: number
@@ -88,11 +99,11 @@ type Progress = {
 }
 
 function serveReader(reader: Reader, { logs, limits, log }: ReaderDeps, onEnd: () => void): ServedReader {
-  const { run, sink } = reader
+  const { events, sink } = reader
   const now = performance.now()
   const progress: Progress = { at: reader.after, isFull: false, sentAt: now, checkedAt: now, ending: undefined }
   const bell = openBell()
-  const followed = logs.follow(run, bell.ring)
+  const followed = logs.follow(events, bell.ring)
   const end = (why: EndOfStream) => {
     progress.ending ??= why
     bell.ring()
@@ -106,10 +117,10 @@ function serveReader(reader: Reader, { logs, limits, log }: ReaderDeps, onEnd: (
     const why = await giveAll(reader, progress, { followed, bell }).catch((error: unknown) => {
       if (hasCode(error, 'RUN_001')) return 'gone'
       const note = storeAtFault(error) === undefined ? log.warn : log.debug
-      note('stream of events broken off', { run_id: run.runId, error })
+      note('stream of events broken off', { events: events.name, error })
       return 'fault'
     })
-    if (why === 'stuck') log.debug('reader of events cut: it takes nothing', { run_id: run.runId })
+    if (why === 'stuck') log.debug('reader of events cut: it takes nothing', { events: events.name })
     followed.leave()
     onEnd()
     sink.end(why)
@@ -122,44 +133,44 @@ type Following = { followed: FollowedLog; bell: Bell }
 
 /** Writes what comes until the run or the stream ends. Throws what keeps the log from being read. */
 async function giveAll(reader: Reader, progress: Progress, { followed, bell }: Following): Promise<EndOfStream> {
-  const { run, wire, category } = reader
-  const missed = run.seq - reader.after
-  if (missed < 0) return sendResync(reader, progress, run.seq)
-  send(reader, progress, [wire.control({ type: 'connected', seq: run.seq, missed }, progress.at)])
+  const { events, first, wire, category } = reader
+  send(reader, progress, [wire.control(first, progress.at)])
+  if (first.type === 'resync') return 'end'
   while (progress.ending === undefined) {
     const { last, status, isOver, fault } = followed.state()
-    if (progress.isFull || (progress.at >= last && !isOver && fault === undefined)) {
+    const isAtEnd = comparePositions(progress.at, last) >= 0
+    if (progress.isFull || (isAtEnd && !isOver && fault === undefined)) {
       await bell.rung()
       continue
     }
     if (fault?.kind === 'fault') throw fault.error
-    if (fault !== undefined) return sendResync(reader, progress, fault.last)
-    if (progress.at >= last) {
-      send(reader, progress, [wire.control({ type: 'end', run_id: run.runId, status }, progress.at)])
+    if (fault !== undefined) return sendResync(reader, progress, fault.kept)
+    if (isAtEnd && status !== undefined) {
+      send(reader, progress, [wire.control({ type: 'end', run_id: events.name, status }, progress.at)])
       return 'end'
     }
-    const entries = followed.recent(progress.at) ?? (await readPatiently(followed, progress.at))
+    const { entries, at, lost } = followed.recent(progress.at) ?? (await readPatiently(followed, progress.at))
     if (progress.ending !== undefined) break
-    progress.at = entries.at(-1)?.seq ?? progress.at
+    if (lost !== undefined) return sendResync(reader, progress, lost)
+    progress.at = at
     send(reader, progress, wire.events(entries, category))
   }
   return progress.ending
 }
 
-function sendResync(reader: Reader, progress: Progress, last: number): EndOfStream {
-  const position = { after: String(progress.at), first: String(Math.min(1, last)), last: String(last) }
-  send(reader, progress, [reader.wire.control({ type: 'resync', ...position }, progress.at)])
+function sendResync(reader: Reader, progress: Progress, kept: Kept): EndOfStream {
+  send(reader, progress, [reader.wire.control({ type: 'resync', after: progress.at, ...kept }, progress.at)])
   return 'end'
 }
 
 /** Returns nothing when the store does not answer: then it is asked again. */
-async function readPatiently(followed: FollowedLog, at: number): Promise<readonly LogEntry[]> {
+async function readPatiently(followed: FollowedLog, at: Position): Promise<LogPart> {
   try {
     return await followed.read(at)
   } catch (error) {
     if (!(error instanceof AppError && error.retry)) throw error
     await delay(restMs)
-    return []
+    return { entries: [], at }
   }
 }
 

@@ -15,21 +15,29 @@ const closings: Readonly<Record<Exclude<EndOfStream, 'left'>, readonly [code: nu
   gone: [4404, 'the run was deleted'],
   stuck: [4408, 'nothing was taken or answered for too long'],
 }
+/** A client may send so many frames, pings of the protocol among them, between two of our pings. */
+const mostFrames = 100
+const tooMany = [4429, 'too many frames'] as const
 const badFrame = [4400, 'not a frame: {"type":"ping"} or {"type":"pong"}'] as const
 
-/** `heartbeatMs`: how often the client is asked for a sign of life, which its system gives; after `stuckMs` without one it is cut. */
+/** `heartbeatMs`: how often the client is asked for a sign of life, which its system gives; after `stuckMs` without one it is cut. One that floods is cut, too. */
 export function socketSink(socket: WebSocket, { heartbeatMs, stuckMs }: ReaderLimits): Sink {
   let drain = () => {}
   let leave: Parameters<Sink['onLeave']>[0] = () => {}
   let heardAt = performance.now()
+  const flood = watchFlood(socket)
   const hasRoom = () => socket.bufferedAmount <= maxWaitingBytes
   const stopPings = repeatEvery(heartbeatMs, async () => {
+    flood.startAnew()
     if (performance.now() - heardAt > stuckMs) leave('stuck')
     else if (hasRoom()) socket.ping()
   })
-  socket.on('pong', () => void (heardAt = performance.now()))
-  socket.on('ping', (data) => hasRoom() && socket.pong(data))
+  socket.on('pong', () => {
+    if (!flood.hasCome()) heardAt = performance.now()
+  })
+  socket.on('ping', (data) => !flood.hasCome() && hasRoom() && socket.pong(data))
   socket.on('message', (data, isBinary) => {
+    if (flood.hasCome()) return false
     heardAt = performance.now()
     const type = isBinary ? undefined : typeOf(data)
     if (type === 'ping') return hasRoom() && socket.send(JSON.stringify({ type: 'pong' } satisfies Frame))
@@ -58,6 +66,21 @@ export function socketSink(socket: WebSocket, { heartbeatMs, stuckMs }: ReaderLi
     onLeave: (call) => void (leave = call),
     end(why) {
       if (why !== 'left') socket.close(...closings[why])
+    },
+  }
+}
+
+/** Is called for each frame. Closes the connection after too many, and reads nothing more of it. */
+function watchFlood(socket: WebSocket) {
+  let frames = 0
+  return {
+    startAnew: () => void (frames = 0),
+    hasCome(): boolean {
+      frames += 1
+      if (frames <= mostFrames) return false
+      socket.close(...tooMany)
+      socket.pause()
+      return true
     },
   }
 }

@@ -1,36 +1,25 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { buffer } from 'node:stream/consumers'
+import { describe, expect, it } from 'vitest'
 import { parseJson } from '#domain/json.ts'
-import { anEvent, testLedger } from '#testing/open-test-ledger.ts'
 import { until } from '#testing/until.ts'
-import { useOpened } from '#testing/use-opened.ts'
 import { openSocket, rawRequest } from '../../http/raw-request.fixture.ts'
 import { handshakeOf, openWebSocket } from './event-frames.fixture.ts'
-import { runningRun, serveEvents, type EventServer, type RunningRun } from './event-server.fixture.ts'
+import { serveEvents, some, useEventServer } from './event-server.fixture.ts'
 
-let server: EventServer
-let run: RunningRun
-const test = useOpened(testLedger)
-beforeEach(async () => {
-  server = await serveEvents(test)
-  run = await runningRun(test)
-})
-afterEach(() => server.close())
-
-const eventsOf = (query = '', { url } = server) => `${url}/v1/runs/${run.runId}/events${query}`
-const some = (count: number, data: Record<string, unknown> = {}) =>
-  Array.from({ length: count }, () => anEvent({ data }))
+const events = useEventServer()
+const { test, eventsOf } = events
 
 describe('a WebSocket', () => {
   it('tells after a silence how far it has looked, and answers pings', async () => {
     const brief = await serveEvents(test, { heartbeatMs: 20 })
     const socket = await openWebSocket(eventsOf('?category=run_lifecycle', brief))
-    await run.emit(some(30))
-    const id = `${await run.seq()}`
+    await events.run.emit(some(30))
+    const id = `${await events.run.seq()}`
     for await (const frame of socket.frames()) if (frame.type === 'ping' && frame.id === id) break
     socket.send('{"type":"ping"}')
     socket.send('{"type":"pong"}')
     for await (const frame of socket.frames()) if (frame.type === 'pong') break
-    await run.end()
+    await events.run.end()
     expect((await Array.fromAsync(socket.frames())).at(-1)).toMatchObject({ type: 'end' })
     expect(await socket.closed).toBe(1000)
     await brief.close()
@@ -46,31 +35,56 @@ describe('a WebSocket', () => {
     const [bad, good] = await Promise.all([openWebSocket(eventsOf()), openWebSocket(eventsOf())])
     bad.send(sent)
     expect(await bad.closed).toBe(code)
-    await run.end()
+    await events.run.end()
     expect((await Array.fromAsync(good.frames())).at(-1)).toMatchObject({ type: 'end' })
   })
 
   it('whose client neither reads nor answers is cut, and no other', async () => {
-    const strict = await serveEvents(test, { stuckMs: 500, heartbeatMs: 50 })
+    const strict = await serveEvents(test, { stuckMs: 2_000, heartbeatMs: 50 })
     const quick = await openWebSocket(eventsOf('', strict))
     const silent = openSocket(strict.url)
     silent.pause().write(handshakeOf(eventsOf('', strict)))
     const reading = Array.fromAsync(quick.frames())
-    for (let batch = 0; batch < 10; batch += 1) await run.emit(some(100, { text: 'x'.repeat(8_000) }))
+    for (let batch = 0; batch < 10; batch += 1) await events.run.emit(some(100, { text: 'x'.repeat(8_000) }))
     await until(() => strict.lines.some((line) => line.includes('reader of events cut')))
-    await run.end()
+    await events.run.end()
     expect((await reading).at(-1)).toMatchObject({ type: 'end' })
     silent.destroy()
     await strict.close()
   })
 
   it.for([
-    ['of an unknown run', () => `${server.url}/v1/runs/r0000000000000/events`, {}, 404, 'RUN_001'],
+    [
+      'frames',
+      async () => {
+        const socket = await openWebSocket(eventsOf())
+        for (let sent = 0; sent < 1_000; sent += 1) socket.send('{"type":"ping"}')
+        return socket.closed
+      },
+    ],
+    [
+      'pings of the protocol',
+      async () => {
+        const socket = openSocket(events.server.url)
+        socket.write(handshakeOf(eventsOf()))
+        socket.write(Buffer.concat(Array.from({ length: 1_000 }, () => Buffer.from([0x89, 0x80, 0, 0, 0, 0]))))
+        return (await buffer(socket)).subarray(-2 - 'too many frames'.length).readUInt16BE()
+      },
+    ],
+  ] as const)('whose client sends %s without end is closed, and no other', async ([, flood]) => {
+    const good = await openWebSocket(eventsOf())
+    expect(await flood()).toBe(4429)
+    await events.run.end()
+    expect((await Array.fromAsync(good.frames())).at(-1)).toMatchObject({ type: 'end' })
+  })
+
+  it.for([
+    ['of an unknown run', () => `${events.server.url}/v1/runs/r0000000000000/events`, {}, 404, 'RUN_001'],
     ['of an unknown category', () => eventsOf('?category=odd'), {}, 400, 'RUN_002'],
     ['of a wrong position', () => eventsOf('?after=first'), {}, 400, 'RUN_002'],
     ['that is no handshake', () => eventsOf(), { 'sec-websocket-key': 'short' }, 400, 'HTTP_004'],
   ] as const)('%s is refused with a problem', async ([, url, headers, status, code]) => {
-    const answer = await rawRequest(server.url, handshakeOf(url(), headers))
+    const answer = await rawRequest(events.server.url, handshakeOf(url(), headers))
     expect([answer.status, parseJson(answer.body)]).toMatchObject([status, { error_code: code }])
   })
 })

@@ -1,55 +1,38 @@
 import { request, type IncomingMessage } from 'node:http'
 import { once } from 'node:events'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { anEvent, testLedger } from '#testing/open-test-ledger.ts'
+import { describe, expect, it } from 'vitest'
+import { anEvent } from '#testing/an-event.ts'
 import { until } from '#testing/until.ts'
-import { useOpened } from '#testing/use-opened.ts'
 import type { Frame } from '#schemas/frame-schema.ts'
-import { type FrameReader, numbersOf, openFrames, openWebSocket } from './event-frames.fixture.ts'
-import { runningRun, serveEvents, type EventServer, type RunningRun } from './event-server.fixture.ts'
+import { numbersOf, openFrames, wires } from './event-frames.fixture.ts'
+import { runningRun, serveEvents, some, useEventServer } from './event-server.fixture.ts'
 
-let server: EventServer
-let run: RunningRun
-const test = useOpened(testLedger)
-beforeEach(async () => {
-  server = await serveEvents(test)
-  run = await runningRun(test)
-})
-afterEach(() => server.close())
-
-const eventsOf = (query = '', { url } = server) => `${url}/v1/runs/${run.runId}/events${query}`
+const events = useEventServer()
+const { test, eventsOf } = events
 const numbers = (count: number, after = 0) => Array.from({ length: count }, (_, index) => after + index + 1)
-const some = (count: number, data: Record<string, unknown> = {}) =>
-  Array.from({ length: count }, () => anEvent({ data }))
-
-/** The connections that give the same frames. */
-const wires: Readonly<Record<string, (url: string) => Promise<FrameReader>>> = {
-  stream: openFrames,
-  WebSocket: openWebSocket,
-}
 
 describe.each(Object.entries(wires))('the events of a run by a %s', (_, open) => {
   const allOf = async (url: string): Promise<Frame[]> => Array.fromAsync((await open(url)).frames())
 
   it('are all those of a run that has ended, then its end, and it is closed', async () => {
-    await run.emit(some(700))
-    await run.end()
-    const seq = await run.seq()
+    await events.run.emit(some(700))
+    await events.run.end()
+    const seq = await events.run.seq()
     const frames = await allOf(eventsOf())
     expect(frames[0]).toEqual({ type: 'connected', seq, missed: seq })
     expect(numbersOf(frames)).toEqual(numbers(seq))
-    expect(frames[5]).toMatchObject({ type: 'event', id: '5', event: { seq: 5, run_id: run.runId } })
-    expect(frames.at(-1)).toEqual({ type: 'end', run_id: run.runId, status: 'completed' })
+    expect(frames[5]).toMatchObject({ type: 'event', id: '5', event: { seq: 5, run_id: events.run.runId } })
+    expect(frames.at(-1)).toEqual({ type: 'end', run_id: events.run.runId, status: 'completed' })
     expect(frames).toHaveLength(seq + 2)
   })
 
   it('come as they happen, and the end', async () => {
-    const seq = await run.seq()
+    const seq = await events.run.seq()
     const frames = (await open(eventsOf(`?after=${seq}`))).frames()
     expect(await frames.next()).toEqual({ done: false, value: { type: 'connected', seq, missed: 0 } })
-    await run.emit([anEvent({ data: { first: 1 } })])
+    await events.run.emit([anEvent({ data: { first: 1 } })])
     expect(await frames.next()).toMatchObject({ value: { event: { data: { first: 1 } } } })
-    await run.end()
+    await events.run.end()
     expect(await frames.next()).toMatchObject({ value: { event: { event: 'operation.ended' } } })
     expect(await frames.next()).toMatchObject({ value: { event: { event: 'run.completed' } } })
     expect(await frames.next()).toMatchObject({ value: { type: 'end' } })
@@ -57,25 +40,25 @@ describe.each(Object.entries(wires))('the events of a run by a %s', (_, open) =>
   })
 
   it('are replayed from where the reader was', async () => {
-    await run.emit(some(30))
-    const seq = await run.seq()
+    await events.run.emit(some(30))
+    const seq = await events.run.seq()
     const frames = (await open(eventsOf(`?after=${seq - 5}`))).frames()
     expect(await frames.next()).toMatchObject({ value: { type: 'connected', seq, missed: 5 } })
     for (const number of numbers(5, seq - 5)) expect(await frames.next()).toMatchObject({ value: { id: `${number}` } })
   })
 
   it('are not guessed for a reader that was where the log is not: it is told to begin again', async () => {
-    const seq = await run.seq()
+    const seq = await events.run.seq()
     const last = `${seq}`
     expect(await allOf(eventsOf(`?after=${seq + 1}`))).toEqual([
       { type: 'resync', after: `${seq + 1}`, first: '1', last },
     ])
-    await run.emit(some(10))
+    await events.run.emit(some(10))
     const watchful = await serveEvents(test, { lookMs: 50 })
     const reading = allOf(eventsOf(`?after=${seq}`, watchful))
     await until(() => watchful.source.asked.length > 2)
     // As a failover to a replica that was behind does.
-    await test.redis.hset(`${test.namespace}:{${run.runId}}:run`, 'seq', seq)
+    await test.redis.hset(`${test.namespace}:{${events.run.runId}}:run`, 'seq', seq)
     expect((await reading).at(-1)).toEqual({ type: 'resync', after: `${seq + 10}`, first: '1', last })
     await watchful.close()
   })
@@ -83,8 +66,8 @@ describe.each(Object.entries(wires))('the events of a run by a %s', (_, open) =>
   it('reach a reader that connects again and again once each', async () => {
     const seen: number[] = []
     const writing = (async () => {
-      for (let batch = 0; batch < 30; batch += 1) await run.emit(some(20))
-      await run.end()
+      for (let batch = 0; batch < 30; batch += 1) await events.run.emit(some(20))
+      await events.run.end()
     })()
     for (let isOver = false; !isOver;) {
       const reader = await open(eventsOf(`?after=${seen.at(-1) ?? 0}`))
@@ -97,12 +80,12 @@ describe.each(Object.entries(wires))('the events of a run by a %s', (_, open) =>
       reader.leave()
     }
     await writing
-    expect(seen).toEqual(numbers(await run.seq()))
+    expect(seen).toEqual(numbers(await events.run.seq()))
   })
 
   it('reach each of fifty readers once', async () => {
-    await run.emit(some(20))
-    const before = await run.seq()
+    await events.run.emit(some(20))
+    const before = await events.run.seq()
     const readers = await Promise.all(Array.from({ length: 50 }, () => open(eventsOf())))
     const received = readers.map((): number[] => [])
     const reading = readers.map(async (reader, at) => {
@@ -110,62 +93,62 @@ describe.each(Object.entries(wires))('the events of a run by a %s', (_, open) =>
     })
     await until(() => received, { holds: (all) => all.every(({ length }) => length === before) })
     for (let batch = 0; batch < 10; batch += 1) {
-      await run.emit(some(15))
+      await events.run.emit(some(15))
       const count = before + 15 * (batch + 1)
       await until(() => received, { holds: (all) => all.every(({ length }) => length === count) })
     }
-    await run.end()
+    await events.run.end()
     await Promise.all(reading)
-    const seq = await run.seq()
+    const seq = await events.run.seq()
     expect(received).toEqual(readers.map(() => numbers(seq)))
   })
 
   it('go on when a store was away', async () => {
-    const frames = (await open(eventsOf(`?after=${await run.seq()}`))).frames()
+    const frames = (await open(eventsOf(`?after=${await events.run.seq()}`))).frames()
     await frames.next()
-    await run.emit(some(1))
+    await events.run.emit(some(1))
     await frames.next()
-    server.source.isAway = true
-    await run.emit([anEvent({ data: { late: true } })])
-    await until(() => server.source.refused, { holds: (count) => count > 0 })
-    server.source.isAway = false
+    events.server.source.isAway = true
+    await events.run.emit([anEvent({ data: { late: true } })])
+    await until(() => events.server.source.refused, { holds: (count) => count > 0 })
+    events.server.source.isAway = false
     expect(await frames.next()).toMatchObject({ value: { event: { data: { late: true } } } })
   })
 
   it('cost nothing while nothing happens, and are not read when the last reader has gone', async () => {
     const other = await runningRun(test)
-    const staying = await open(`${server.url}/v1/runs/${other.runId}/events?after=${await other.seq()}`)
+    const staying = await open(`${events.server.url}/v1/runs/${other.runId}/events?after=${await other.seq()}`)
     const frames = staying.frames()
     await frames.next()
     const going = await Promise.all(Array.from({ length: 5 }, () => open(eventsOf())))
     for (const reader of going) await reader.frames().next()
-    const { source } = server
+    const { source } = events.server
     const told = async () => {
       await other.emit(some(1))
       await frames.next()
     }
     await told()
-    const ofRun = () => source.asked.filter((runId) => runId === run.runId).length
+    const ofRun = () => source.asked.filter((runId) => runId === events.run.runId).length
     const before = ofRun()
     for (let times = 0; times < 10; times += 1) await told()
     expect(ofRun()).toBe(before)
     for (const reader of going) reader.leave()
     await until(() => source.followed === 1)
-    await run.emit(some(1))
+    await events.run.emit(some(1))
     await told()
     expect(ofRun()).toBe(before)
     staying.leave()
   })
 
   it('stop behind a whole frame, without an end of the run, when the service stops', async () => {
-    await run.emit(some(500))
+    await events.run.emit(some(500))
     const reader = await open(eventsOf())
     const seen: Frame[] = []
     const reading = (async () => {
       for await (const frame of reader.frames()) seen.push(frame)
     })()
     await until(() => seen, { holds: ({ length }) => length > 400 })
-    await server.close()
+    await events.server.close()
     await reading
     expect(reader.text()).toMatch(/^(?:[^]*\n\n)?$/)
     expect(seen.map(({ type }) => type)).not.toContain('end')
@@ -175,18 +158,18 @@ describe.each(Object.entries(wires))('the events of a run by a %s', (_, open) =>
 
 describe('a stream', () => {
   it('has a number for each event, and asks to wait before it is opened again', async () => {
-    await run.end()
+    await events.run.end()
     const stream = await openFrames(eventsOf())
     expect(stream).toMatchObject({ status: 200, contentType: 'text/event-stream' })
     await Array.fromAsync(stream.frames())
     expect(stream.text()).toMatch(
       /^retry: 2000\nevent: connected\ndata: \{"seq":\d+,"missed":\d+\}\n\nid: 1\ndata: \{"v":1,/,
     )
-    expect(stream.text()).toMatch(new RegExp(`\n\nid: ${await run.seq()}\nevent: end\ndata: .*\n\n$`))
+    expect(stream.text()).toMatch(new RegExp(`\n\nid: ${await events.run.seq()}\nevent: end\ndata: .*\n\n$`))
   })
 
   it('goes on behind the id of the header, whatever its address says', async () => {
-    const frames = (await openFrames(eventsOf('?after=0'), { 'last-event-id': `${await run.seq()}` })).frames()
+    const frames = (await openFrames(eventsOf('?after=0'), { 'last-event-id': `${await events.run.seq()}` })).frames()
     expect(await frames.next()).toMatchObject({ value: { type: 'connected', missed: 0 } })
   })
 
@@ -194,10 +177,10 @@ describe('a stream', () => {
     const brief = await serveEvents(test, { heartbeatMs: 20 })
     const stream = await openFrames(eventsOf('?category=run_lifecycle', brief))
     const reading = Array.fromAsync(stream.frames())
-    await run.emit(some(30))
-    const seq = await run.seq()
+    await events.run.emit(some(30))
+    const seq = await events.run.seq()
     await until(() => stream.text(), { holds: (text) => text.includes(`: heartbeat\nid: ${seq}\n\n`) })
-    await run.end()
+    await events.run.end()
     const shown = (await reading).flatMap((frame) => (frame.type === 'event' ? [frame.event.category] : []))
     expect(new Set(shown)).toEqual(new Set(['run_lifecycle']))
     await brief.close()
@@ -210,7 +193,7 @@ describe('a stream', () => {
   })
 
   it('refuses an unknown run before it begins', async () => {
-    const answer = await fetch(`${server.url}/v1/runs/r0000000000000/events`, {
+    const answer = await fetch(`${events.server.url}/v1/runs/r0000000000000/events`, {
       headers: { accept: 'text/event-stream' },
     })
     expect(answer.status).toBe(404)
@@ -218,8 +201,8 @@ describe('a stream', () => {
   })
 
   it('refuses events that are lost before it begins', async () => {
-    await run.emit(some(2_000))
-    await test.redis.xtrim(`${test.namespace}:{${run.runId}}:events`, 'MINID', '=', '1001-0')
+    await events.run.emit(some(2_000))
+    await test.redis.xtrim(`${test.namespace}:{${events.run.runId}}:events`, 'MINID', '=', '1001-0')
     const answer = await fetch(eventsOf(), { headers: { accept: 'text/event-stream' } })
     expect(answer.status).toBe(500)
     expect(await answer.json()).toMatchObject({ error_code: 'STORE_003' })
@@ -233,26 +216,26 @@ describe('a stream', () => {
     )
     if (answer === undefined) throw new Error('no answer')
     answer.pause()
-    const quick = await openFrames(eventsOf(`?after=${await run.seq()}`))
+    const quick = await openFrames(eventsOf(`?after=${await events.run.seq()}`))
     const seen: number[] = []
     const reading = (async () => {
       for await (const frame of quick.frames()) seen.push(...numbersOf([frame]))
     })()
     const count = 2_500
-    const before = await run.seq()
+    const before = await events.run.seq()
     for (let batch = 1; batch <= count / 100; batch += 1) {
-      await run.emit(some(100, { text }))
+      await events.run.emit(some(100, { text }))
       await until(() => seen, { holds: ({ length }) => length === 100 * batch })
     }
     // 20 MB are through. What of it the slow one was given is in the socket; the rest it now reads page by page.
-    const read = server.source.events
-    await run.end()
+    const read = events.server.source.events
+    await events.run.end()
     answer.setEncoding('utf8')
     let body = ''
     for await (const chunk of answer) body += String(chunk)
     const ids = [...body.matchAll(/^id: (\d+)\ndata: \{"v"/gm)].map(([, id]) => Number(id))
     expect(ids).toEqual(numbers(before + count + 2))
-    expect(server.source.events - read).toBeGreaterThan(0)
+    expect(events.server.source.events - read).toBeGreaterThan(0)
     await reading
   })
 
@@ -263,14 +246,14 @@ describe('a stream', () => {
       'response',
     )
     answer?.pause()
-    const quick = await openFrames(eventsOf(`?after=${await run.seq()}`, strict))
+    const quick = await openFrames(eventsOf(`?after=${await events.run.seq()}`, strict))
     const seen: Frame[] = []
     const reading = (async () => {
       for await (const frame of quick.frames()) seen.push(frame)
     })()
-    for (let batch = 0; batch < 10; batch += 1) await run.emit(some(100, { text: 'x'.repeat(8_000) }))
+    for (let batch = 0; batch < 10; batch += 1) await events.run.emit(some(100, { text: 'x'.repeat(8_000) }))
     await until(() => strict.lines.some((line) => line.includes('reader of events cut')))
-    await run.end()
+    await events.run.end()
     await reading
     expect(seen.at(-1)).toMatchObject({ type: 'end' })
     await expect(Array.fromAsync(answer ?? [])).rejects.toThrow('aborted')
@@ -280,19 +263,19 @@ describe('a stream', () => {
 
 describe('a page', () => {
   it('that begins past the last event is refused', async () => {
-    const answer = await fetch(eventsOf(`?after=${(await run.seq()) + 1}`))
+    const answer = await fetch(eventsOf(`?after=${(await events.run.seq()) + 1}`))
     expect(answer.status).toBe(400)
     expect(await answer.json()).toMatchObject({ error_code: 'RUN_002' })
   })
 
   it('that waits gets what comes, as do all that wait for the run', async () => {
-    const after = await run.seq()
+    const after = await events.run.seq()
     const own = 7 // how many events these pages ask for, and nobody else does
     const asking = Array.from({ length: 20 }, () => fetch(eventsOf(`?after=${after}&limit=${own}&wait_ms=10000`)))
-    await until(() => server.source.limits, {
+    await until(() => events.server.source.limits, {
       holds: (limits) => limits.filter((limit) => limit === own).length === asking.length,
     })
-    await run.emit(some(3))
+    await events.run.emit(some(3))
     for (const answer of await Promise.all(asking)) {
       expect(await answer.json()).toMatchObject({ next_after: after + 3, run_status: 'running', events: { length: 3 } })
     }

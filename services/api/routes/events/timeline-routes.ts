@@ -14,8 +14,8 @@ import type { ApiEnv } from '../../http/api-env.ts'
 import { isoTime, viewOf } from '../../http/schema-parts.ts'
 import { activeView, currentStep } from '../runs/live-view.ts'
 import { findRun, runLinks, waitingFor } from '../runs/run-view.ts'
-import { type EventSource, withoutSecrets } from './follow-log.ts'
 import { requireKnown, scanEvents } from './read-event-page.ts'
+import { type EventSource, withoutSecrets } from './run-log.ts'
 import { timelineEndpoints } from './timeline-endpoints.ts'
 
 export type TimelineRouteDeps = {

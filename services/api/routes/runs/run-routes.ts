@@ -12,7 +12,7 @@ import { untilAborted } from '#platform/clock.ts'
 import type { PartState } from '#platform/readiness.ts'
 import { wantedByDecisions } from '#stages/review/rejected-work.ts'
 import type { ApiEnv } from '../../http/api-env.ts'
-import { addEventRoute, type EventRouteDeps } from '../events/event-routes.ts'
+import { addEventRoutes, type EventRouteDeps } from '../events/event-routes.ts'
 import { addTimelineRoute, type TimelineRouteDeps } from '../events/timeline-routes.ts'
 import { addFindingRoute, type FindingRouteDeps } from './finding-routes.ts'
 import { addNodeRoutes, type NodeRouteDeps } from './node-routes.ts'
@@ -36,7 +36,7 @@ export type RunRouteDeps = EventRouteDeps &
   NodeRouteDeps &
   QuestionRouteDeps & {
     ledger: Pick<Ledger, 'countFailures' | 'countVerdicts' | 'getOperation' | 'getRun' | 'lastDecision'> &
-      Pick<Ledger, 'listOperations' | 'listRuns' | 'mayWantRetry' | 'readDecisions' | 'readEvents' | 'readLive'> &
+      Pick<Ledger, 'listOperations' | 'listRuns' | 'mayWantRetry' | 'readDecisions' | 'readLive'> &
       TimelineRouteDeps['ledger']
     records: RunRecords
     /** The models that no live worker can use. */
@@ -138,7 +138,7 @@ export function runRoutes(deps: RunRouteDeps): OpenAPIHono<ApiEnv> {
   addNodeRoutes(routes, deps)
   addFindingRoute(routes, deps)
   addQuestionRoutes(routes, deps)
-  addEventRoute(routes, deps)
+  addEventRoutes(routes, deps)
   addTimelineRoute(routes, deps)
   return routes
 }

@@ -1,0 +1,66 @@
+import { type Event, wireEvent } from '#domain/event.ts'
+import type { RunId } from '#domain/ids.ts'
+import { isEnded, type Run } from '#domain/run.ts'
+import { openCachedAnswers } from '#platform/cached-answers.ts'
+import type { Redactor } from '#platform/secrets/redactor.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
+import { bytesOf, type EventLog, type Kept, type LogEntry, type Position } from './follow-log.ts'
+
+export type EventSource = Pick<Ledger, 'getRun' | 'readEvents'>
+type RunLogDeps = { source: EventSource; redactor: Redactor }
+
+/** Bounds the pages of older events, of all runs together, for readers that come at the same time. */
+const pagesBytes = 16 * 2 ** 20
+const pageLength = 200
+
+/** Returns what makes the log of a run that was read just now; the number of an event is its position. */
+export function openRunLogs({ source, redactor }: RunLogDeps): (run: Run) => EventLog {
+  // Whole pages are the same for ever. Of one that is not full yet, those who ask at the same time share a read.
+  const pages = openCachedAnswers<readonly LogEntry[]>({
+    maxSize: pagesBytes,
+    sizeOf: (entries) => (entries.length < pageLength ? pagesBytes + 1 : bytesOf(entries)),
+  })
+  const next = async (runId: RunId, after: number) => {
+    const events = await source.readEvents(runId, { after, limit: pageLength })
+    return events.map((event) => entryOf(event, String(event.seq), redactor))
+  }
+  return (run) => ({
+    name: run.runId,
+    state: { last: String(run.seq), status: run.status, isOver: isEnded(run.status) },
+    async *look(state) {
+      const now = await source.getRun(run.runId)
+      let [last, isOver] = [Number(state.last), state.isOver]
+      if (now.seq < last) return yield { fault: { kind: 'lost', kept: keptOf(now) } }
+      while (last < now.seq) {
+        const entries = await next(run.runId, last)
+        if (entries.length === 0) break
+        last = Number(entries.at(-1)?.id)
+        isOver = false
+        yield { entries, last: String(last), isOver }
+      }
+      const isEnd = isEnded(now.status) && last >= now.seq
+      if (isEnd !== isOver || now.status !== state.status) yield { status: now.status, isOver: isEnd }
+    },
+    async read(position) {
+      const after = Number(position)
+      const first = after - (after % pageLength)
+      const page = await pages.get(`${run.runId} ${first}`, () => next(run.runId, first))
+      const entries = page.slice(after - first)
+      return { entries, at: entries.at(-1)?.id ?? position }
+    },
+  })
+}
+
+/** Names the first and the last event of the run. */
+export function keptOf({ seq }: Pick<Run, 'seq'>): Kept {
+  return { first: String(Math.min(1, seq)), last: String(seq) }
+}
+
+export function entryOf(event: Event, id: Position, redactor: Redactor): LogEntry {
+  return { id, category: event.category, json: JSON.stringify(wireEvent(withoutSecrets(event, redactor))) }
+}
+
+/** Events are stored without secrets, but the api knows secrets that their writers do not. */
+export function withoutSecrets(event: Event, redactor: Redactor): Event {
+  return { ...event, data: redactor.record(event.data) }
+}

@@ -1,0 +1,82 @@
+import { z } from 'zod'
+import { ProjectId, RunId } from '#domain/ids.ts'
+import { runKeys, toldChannel, toldKeys, toldNotice } from './keys.ts'
+import { pairsOf, plainScript } from './script.ts'
+import { type LedgerStore, redisNowMs } from './store.ts'
+
+/** Some events of a run that were told together. Ranges are in the order of their ids; those of a run follow on each other. */
+export type ToldRange = { id: string; projectId: ProjectId; runId: RunId; first: number; last: number }
+
+const tellScript = plainScript('tell-events')
+const trimScript = plainScript('trim-told')
+const RunRow = z.tuple([z.string().nullable(), ProjectId.nullable(), z.string().nullable()])
+
+/**
+ * Adds the run's events that were not told to the ranges of all runs, each once by any calls, and returns how many. The run of
+ * a project that is being deleted, or was, has none.
+ */
+export async function tellEvents({ redis, namespace }: LedgerStore, runId: RunId): Promise<number> {
+  const { run } = runKeys(namespace, runId)
+  const { ranges, told } = toldKeys(namespace)
+  const [schema, projectId, seq] = RunRow.parse(await redis.hmget(run, 'schema', 'project', 'seq'))
+  if (schema === null || projectId === null || seq === null) return 0
+  const notice = [toldChannel(namespace), toldNotice(projectId)]
+  const count = z.int().parse(await tellScript(redis, [ranges, told], [projectId, runId, seq, ...notice]))
+  // It may have been deleted since it was read.
+  if (count > 0 && (await redis.hexists(run, 'schema')) === 0) await redis.hdel(told, runId)
+  return count
+}
+
+const Entry = z
+  .tuple([z.string(), z.array(z.string())])
+  .transform(([id, fields]) => ({ id, ...Object.fromEntries(pairsOf(fields)) }))
+  .pipe(
+    z
+      .object({ id: z.string(), project: ProjectId, run: RunId, first: z.coerce.number(), last: z.coerce.number() })
+      .transform(({ project, run, ...rest }): ToldRange => ({ projectId: project, runId: run, ...rest })),
+  )
+const TwoAnswers = z.tuple([
+  z.tuple([z.null(), z.array(Entry)]),
+  z.tuple([
+    z.null(),
+    z
+      .string()
+      .nullable()
+      .transform((position) => position ?? undefined),
+  ]),
+])
+
+/**
+ * Reads up to `limit` ranges of all projects, from the id `from` on. `trimmed` is the position, a range's id, a dot and a number, behind the
+ * project's last event that is not in them any more.
+ */
+export async function readTold(
+  { redis, namespace }: LedgerStore,
+  projectId: ProjectId,
+  { from, limit }: { from: string; limit: number },
+): Promise<{ ranges: ToldRange[]; trimmed: string | undefined }> {
+  const keys = toldKeys(namespace)
+  const reading = redis.multi().xrange(keys.ranges, from, '+', 'COUNT', limit).hget(keys.trimmed, projectId)
+  const [[, ranges], [, trimmed]] = TwoAnswers.parse(await reading.exec())
+  return { ranges, trimmed }
+}
+
+export async function lastTold({ redis, namespace }: LedgerStore): Promise<ToldRange | undefined> {
+  const entries = await redis.xrevrange(toldKeys(namespace).ranges, '+', '-', 'COUNT', 1)
+  return z.array(Entry).parse(entries)[0]
+}
+
+const trimmedAtOnce = 1_000
+
+/**
+ * Trims ranges that are older than `keepMs` and that every group of readers has acknowledged; at most `most` are left, whoever has not
+ * read the others.
+ */
+export async function trimTold({ redis, namespace }: LedgerStore, { most, keepMs }: { most: number; keepMs: number }) {
+  const { ranges, trimmed } = toldKeys(namespace)
+  const before = Math.max(0, (await redisNowMs(redis)) - keepMs)
+  let count: number
+  do {
+    count = z.int().parse(await trimScript(redis, [ranges, trimmed], [most, before, trimmedAtOnce]))
+  } while (count === trimmedAtOnce)
+}
