@@ -8,6 +8,8 @@ import type { OperationAccount, Violation } from './accounts.ts'
 
 type Accounts = ReadonlyMap<string, OperationAccount>
 type Folded = Pick<Question, 'operationId' | 'status'>
+/** `allowed`: the tools that are allowed for the run. */
+type Kept = { questions: readonly Question[]; allowed: ReadonlySet<string> }
 
 const RequestData = z.object({ request_id: z.string() })
 const WaitingData = z.object({ questions: z.int() })
@@ -52,17 +54,9 @@ export function foldQuestions(operations: Pick<OperationsFold, 'count'>, budgets
     folded.set(request, { operationId, status })
   }
 
-  function violations(
-    run: Pick<Run, 'status'>,
-    accounts: Accounts,
-    { questions, allowed }: { questions: readonly Question[]; allowed: ReadonlySet<string> },
-  ): Violation[] {
-    const messages = [
-      ...faults,
-      ...compare(questions, folded),
-      ...compareOpen(questions, accounts),
-      ...compareAllowed(questions, allowed),
-    ]
+  function violations(run: Pick<Run, 'status'>, accounts: Accounts, { questions, allowed }: Kept): Violation[] {
+    const open = compareOpen(questions, accounts)
+    const messages = [...faults, ...compare(questions, folded), ...open, ...compareAllowed(questions, allowed)]
     const isSaid = run.status === 'waiting'
     if ((isSaid || run.status === 'running') && isSaid !== isWaiting) {
       messages.push(`the run is ${run.status}, its events say that it ${isWaiting ? 'waits' : 'goes on'}`)
