@@ -61,7 +61,7 @@ those of one run. What differs:
 
 const ProjectPosition = z
   .string()
-  .regex(/^(?:0|\d{1,15}-\d{1,15}(?:\.\d{1,12})?)$/, 'not a position of the events of all runs')
+  .regex(/^(?:0|\d{1,15}-\d{1,15}\.\d{1,12})$/, 'not a position of the events of all runs')
 
 export const eventEndpoints = {
   events: endpoint('runs:read', ['RUN_001', 'RUN_005', 'STORE_002', 'STORE_003'], {
