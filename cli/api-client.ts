@@ -11,7 +11,7 @@ import { OperationPage, OperationView } from '#schemas/operation-schema.ts'
 import { PatchSets, PlannedCommits } from '#schemas/patch-schema.ts'
 import { PlanView } from '#schemas/plan-schema.ts'
 import { ProjectBudgetView, ProjectPage, ProjectView } from '#schemas/project-schema.ts'
-import { QuestionPage, QuestionView } from '#schemas/question-schema.ts'
+import { type AnswerBody, QuestionPage, QuestionView } from '#schemas/question-schema.ts'
 import { BudgetView, RunAccepted, RunPage, RunView } from '#schemas/run-schema.ts'
 import type { RepositoryRunBody, RunRequestBody } from '#schemas/run-request-schema.ts'
 import { TranscriptPart } from '#schemas/transcript-schema.ts'
@@ -133,8 +133,8 @@ function operationCalls({ get, getText, streamParts, post }: ApiConnection) {
     listQuestions: (runId: string, page: Page & { status?: string | undefined }) =>
       get(`${runPath(runId)}/questions`, QuestionPage, page),
     /** ASK_001 for an unknown question; ASK_002, ASK_003 or ASK_005 for one that does not take the answer. */
-    answer: (runId: string, requestId: string, text: string) =>
-      post(`${runPath(runId)}/questions/${encodeURIComponent(requestId)}`, { answer: text }, QuestionView),
+    answer: (runId: string, requestId: string, answer: z.infer<typeof AnswerBody>['answer']) =>
+      post(`${runPath(runId)}/questions/${encodeURIComponent(requestId)}`, { answer }, QuestionView),
   }
 }
 

@@ -24,7 +24,7 @@ import {
 import { countVerdicts, readDecisions } from './decisions.ts'
 import { readEvents, readTally } from './event-log.ts'
 import { strayDoing } from './live-state.ts'
-import { listQuestions } from './questions.ts'
+import { allowedTools, listQuestions } from './questions.ts'
 import { getRun } from './read-runs.ts'
 import type { LedgerStore } from './store.ts'
 import { strayTalks } from './talk.ts'
@@ -62,7 +62,8 @@ export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verif
   violations.push(...(await compareIndexes(store, runId, accounts)))
   violations.push(...(await compareFailures(store, runId, accounts, operations.failureCodeOf)))
   violations.push(...(await compareFindings(store, run, accounts)))
-  violations.push(...questions.violations(run, accounts, await listQuestions(store, runId)))
+  const asked = { questions: await listQuestions(store, runId), allowed: await allowedTools(store, runId) }
+  violations.push(...questions.violations(run, accounts, asked))
   violations.push(...decisions.violations(await readDecisions(store, runId), await countVerdicts(store, runId)))
   // Of what is missing invariant 1 has said it.
   if (events >= run.seq) violations.push(...causes.violations, ...tally.violations(await readTally(store, runId)))

@@ -200,7 +200,7 @@ function questionEntry({ question, loop, waiting }: SuspendedAttempt): EntryOf<'
     question: question.text,
     choices: question.choices,
     calls: loop.calls.map(callView),
-    host_calls: waiting.journal.map(externalCallView),
+    host_calls: (waiting?.journal ?? []).map(externalCallView),
   }
 }
 
