@@ -34,6 +34,8 @@ type ChangeChoice = {
   context?: number
 }
 
+type TranscriptChoice = { format: 'markdown' | 'json'; attempt?: number | undefined }
+
 type Page = { cursor?: string | undefined; limit: number }
 
 /** The API at `url`, a method for each request. Errors and `signal` are as for `ApiConnection`; nothing is repeated. */
@@ -116,10 +118,10 @@ function operationCalls({ get, getText, post }: ApiConnection) {
       return post(`${runPath(runId)}/decisions`, document, DecisionsView).catch(nothingDecided(runId))
     },
     /** The whole conversation of an operation. RUN_006 while there is none yet, RUN_004 where there will be none. */
-    readTranscript: (runId: string, operationId: string, format: 'markdown' | 'json') =>
+    readTranscript: (runId: string, operationId: string, choice: TranscriptChoice) =>
       getText(
-        `${operationPath(runId, operationId)}/transcript?format=${format}`,
-        format === 'json' ? 'application/json' : 'text/markdown',
+        transcriptPath(runId, operationId, choice),
+        choice.format === 'json' ? 'application/json' : 'text/markdown',
       ),
     /** Follows the order of the plan. */
     listFindings: (runId: string, page: Page & Partial<Record<'agent' | 'path' | 'severity', string>>) =>
@@ -172,6 +174,11 @@ function githubCalls({ get, post, put }: ApiConnection) {
     listDeliveries: (query: { limit: number; ignored: 'hide' | 'show' }) =>
       get('/v1/github/deliveries', DeliveryPage, query),
   }
+}
+
+function transcriptPath(runId: string, operationId: string, { format, attempt }: TranscriptChoice): string {
+  const which = attempt === undefined ? '' : `&attempt=${attempt}`
+  return `${operationPath(runId, operationId)}/transcript?format=${format}${which}`
 }
 
 function operationPath(runId: string, operationId: string): string {

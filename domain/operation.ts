@@ -120,6 +120,8 @@ export const Operation = z.strictObject({
   waitsFor: QuestionId.nullable(),
   /** The object that the next attempt resumes from, after the operation asked a question. */
   suspensionHash: z.string().nullable(),
+  /** Lists the attempts that are over and left what they said, though no record has it. */
+  keptAttempts: z.array(z.int()),
 })
 export type Operation = z.infer<typeof Operation>
 

@@ -148,6 +148,8 @@ function countingArchive(counted: BenchLedger['archived']): EventArchive {
     },
     get: async () => undefined,
     putPayload: async () => '',
+    putTalk: async () => {},
+    getTalk: async () => [],
     getPayload: async () => ({}),
   }
 }

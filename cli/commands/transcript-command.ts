@@ -5,8 +5,9 @@ import { requireWritable, writeWhole } from '../run/output-file.ts'
 import { withRuns } from '../run/reach-service.ts'
 import { findOperation } from '../run/find-operation.ts'
 import { openPaint, paintMarkdown, visible } from '../terminal-text.ts'
+import { positiveUpTo } from './shared-options.ts'
 
-type TranscriptOptions = { format: 'markdown' | 'json'; json?: true; out?: string }
+type TranscriptOptions = { format: 'markdown' | 'json'; json?: true; out?: string; attempt?: number }
 
 export function addTranscriptCommand(command: Command, context: CliContext): void {
   command
@@ -14,16 +15,18 @@ export function addTranscriptCommand(command: Command, context: CliContext): voi
     .argument('<operation...>', 'operation id, or [AGENT] PATH [NAME] as "remora show" prints it')
     .addOption(new Option('--format <format>', 'how to print').choices(['markdown', 'json']).default('markdown'))
     .option('--json', 'the same as --format json')
+    .option('--attempt <number>', 'an earlier attempt, which was handed back or lost', positiveUpTo(999_999))
     .option('-o, --out <file>', 'write it to a file instead')
     .action(async (runId: string, operation: string[], { json, out, ...given }: TranscriptOptions) => {
-      const format = json ? 'json' : given.format
+      const choice = json ? { ...given, format: 'json' as const } : given
       const path = out === undefined ? undefined : resolve(context.cwd, out)
       if (path !== undefined) await requireWritable(path)
       await withRuns(context, async ({ client }) => {
-        const text = await client.readTranscript(runId, await findOperation(client, runId, operation), format)
-        const shown = format === 'json' ? `${text}\n` : visible(text)
+        const operationId = await findOperation(client, runId, operation)
+        const text = await client.readTranscript(runId, operationId, choice)
+        const shown = choice.format === 'json' ? `${text}\n` : visible(text)
         if (path !== undefined) await writeWhole(path, [shown])
-        else context.io.out(format === 'json' ? shown : paintMarkdown(shown, openPaint(context.colored)))
+        else context.io.out(choice.format === 'json' ? shown : paintMarkdown(shown, openPaint(context.colored)))
       })
     })
 }

@@ -135,7 +135,7 @@ async function openTranscript(
   { screen, signal, client, runId }: Opening,
   { config, colored }: CliContext,
 ): Promise<ReviewEvent> {
-  const text = visible(await client.readTranscript(runId, change.operation_id, 'markdown'))
+  const text = visible(await client.readTranscript(runId, change.operation_id, { format: 'markdown' }))
   const { own } = config.settings
   const pager = own['PAGER'] ?? ''
   const read = { kind: 'transcript' as const, title: `transcript of ${nameOfChange(change)}`, text }

@@ -99,8 +99,10 @@ const asked: Record<string, (ids: Ids) => Request[] | Promise<Request[]>> = {
   'GET /v1/runs/{run_id}/operations': ({ run }) => get(`/v1/runs/${run}/operations`),
   'GET /v1/runs/{run_id}/operations/{operation_id}': ({ run, operation }) =>
     get(`/v1/runs/${run}/operations/${operation}`),
-  'GET /v1/runs/{run_id}/operations/{operation_id}/transcript': ({ run, operation }) =>
-    get(`/v1/runs/${run}/operations/${operation}/transcript`),
+  'GET /v1/runs/{run_id}/operations/{operation_id}/transcript': ({ run, operation }) => [
+    ...get(`/v1/runs/${run}/operations/${operation}/transcript`),
+    ...get(`/v1/runs/${run}/operations/${operation}/transcript?attempt=1`),
+  ],
   'GET /v1/runs/{run_id}/plan': ({ run }) => get(`/v1/runs/${run}/plan`),
   'GET /v1/runs/{run_id}/nodes': ({ run }) => [
     ...get(`/v1/runs/${run}/nodes`),

@@ -31,6 +31,7 @@ function changeOf(
     begunAt: 1,
     generation: 1,
     supersededBy: null,
+    keptAttempts: [],
     endedAt: 2,
     outcome: null,
     waitsFor: null,

@@ -59,6 +59,7 @@ export async function runOperation(job: OperationJob, deps: OperationDeps, signa
   try {
     // Nothing is lost when it is prepared once more: it has no turn yet.
     const prepared = await patience.through(() => prepareAttempt(attempt, patient, signal))
+    journal.follow(prepared.transcript)
     const tests = testProofsOf(prepared, deps)
     const prove = openProof(prepared, { ...deps, tests })
     running = { startedAt, waitedMs: () => 0, journal, prove, tests, checkpoint: undefined, ...prepared }

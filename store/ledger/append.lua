@@ -1,5 +1,5 @@
 -- Further KEYS: op:<O>. ARGV: operation, token, the attempt's counter, lease in ms, what it does now as JSON or '' (as before),
--- (event age, event body)…
+-- what it has said since the last time as JSON or '' (nothing), (event age, event body)…
 -- Answers 'ok'; 'stop' when the run was stopped and what runs may not finish; 'lost' when the attempt no longer has the operation.
 local op_key = KEYS[own_keys + 1]
 local op = redis.call('HMGET', op_key, 'status', 'token', 'n')
@@ -12,5 +12,6 @@ local at = now()
 redis.call('HSET', op_key, 'n', ARGV[3])
 redis.call('ZADD', keys.leases, text(at + tonumber(ARGV[4])), ARGV[1])
 if ARGV[5] ~= '' then redis.call('HSET', keys.doing, ARGV[1], ARGV[5]) end
-emit(at, ARGV, 6)
+if ARGV[6] ~= '' then redis.call('RPUSH', prefix .. 'talk:' .. ARGV[1], ARGV[6]) end
+emit(at, ARGV, 7)
 return answer

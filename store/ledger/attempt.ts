@@ -8,6 +8,7 @@ import { type Doing, storedDoing } from './live-state.ts'
 import { NamedFields, newerRun, runScript } from './script.ts'
 import type { LedgerStore } from './store.ts'
 import { storedEvents } from './stored-events.ts'
+import { storedTalk } from './talk.ts'
 
 const claimScript = runScript('claim')
 const appendScript = runScript('append', 'events')
@@ -117,20 +118,23 @@ const AppendReply = z.enum(['ok', 'stop', 'lost'])
 /** `lost`: the attempt is no longer the operation's; nothing was written and it must stop. */
 export type AppendAnswer = { kind: 'ok'; stopRequested: boolean } | { kind: 'lost' }
 
-/** What an attempt has to tell. `doing`: what it does from now on; without it, as before. */
-export type Told = { events: readonly NewEvent[]; doing?: Doing }
+/** What an attempt has to tell. `doing`: what it does from now on; without it, as before. `talk`: what it has said since the last time. */
+export type Told = { events: readonly NewEvent[]; doing?: Doing | undefined; talk?: object | undefined }
 
 /** Without events it is a heartbeat. `n` is the attempt's own counter: a used one writes nothing. */
 export async function append(
   store: LedgerStore,
   attempt: Attempt,
   n: number,
-  { events, doing }: Told,
+  { events, doing, talk }: Told,
 ): Promise<AppendAnswer> {
   const { keys, args } = attemptWrite(store, attempt, n)
   const encoded = await storedEvents(store, attempt, ofAttempt(attempt, events))
   const now = doing === undefined ? '' : storedDoing(doing, store.redactor)
-  const reply = AppendReply.parse(await appendScript(store.redis, keys, [...args, store.leaseMs, now, ...encoded]))
+  const said = talk === undefined ? '' : await storedTalk(store, attempt, talk)
+  const reply = AppendReply.parse(
+    await appendScript(store.redis, keys, [...args, store.leaseMs, now, said, ...encoded]),
+  )
   return reply === 'lost' ? { kind: 'lost' } : { kind: 'ok', stopRequested: reply === 'stop' }
 }
 

@@ -8,6 +8,7 @@ import { type ResultDetail, resultOf } from './results.ts'
 import { runScript } from './script.ts'
 import type { LedgerStore } from './store.ts'
 import { storedEvents } from './stored-events.ts'
+import { inlineTalk } from './talk.ts'
 
 const [settleScript, handOverScript] = [runScript('settle'), runScript('hand-over')]
 const SettleReply = z.enum(['settled', 'already', 'lost'])
@@ -36,6 +37,8 @@ export type Release = {
   modelFaults?: number | undefined
   /** Counts how often in a row busy servers have turned it away, though its model works; without it, the count stays. */
   busyFaults?: number | undefined
+  /** What it has said since the last time. Without it nothing is kept of what it said: the next attempt goes on from `resume`, or it was nothing. */
+  said?: readonly object[] | undefined
   /** Events not yet written; `operation.retried` is added after them. */
   events: readonly NewEvent[]
 }
@@ -113,8 +116,12 @@ function closingEvents(store: LedgerStore, attempt: Attempt, outcome: Outcome): 
 
 /** `operation.retried`: it is dispatched again, from the start or from `resume`, unless the run is stopped. */
 export async function release(store: LedgerStore, attempt: Attempt, n: number, how: Release): Promise<ReleaseAnswer> {
-  const { reason, delayMs = 0, events, resume, modelFaults, busyFaults } = how
-  const values = ['release', reason, Math.round(delayMs), modelFaults ?? '', busyFaults ?? '']
+  const { reason, delayMs = 0, events, resume, modelFaults, busyFaults, said } = how
+  // It is not too large for Redis: soon it is in the object store, which may be away now.
+  const [last] = said ?? []
+  const talk = last === undefined ? 'keep' : inlineTalk(attempt, store.redactor.json(JSON.stringify(last)))
+  const faults = [modelFaults ?? '', busyFaults ?? '']
+  const values = ['release', reason, Math.round(delayMs), ...faults, said === undefined ? '' : talk]
   const reply = await handOver(store, attempt, n, { resume, values, events })
   return { kind: reply === 'done' ? 'released' : reply }
 }
@@ -125,7 +132,7 @@ export async function suspend(store: LedgerStore, attempt: Attempt, n: number, h
   const stored = storedQuestion(attempt, question)
   const shown = { question: stored.text, choices: stored.choices }
   const questionTexts = [JSON.stringify(stored), store.redactor.json(JSON.stringify(shown))]
-  const values = ['suspend', ...questionTexts, Math.round(answerWithinMs), '']
+  const values = ['suspend', ...questionTexts, Math.round(answerWithinMs), '', '']
   const reply = await handOver(store, attempt, n, { resume: { recordHash, spent }, values, events })
   return { kind: reply === 'done' ? ('suspended' as const) : reply }
 }

@@ -8,6 +8,7 @@ import { decodeEvent, type EventArchive, segmentLength, segmentOf, StreamEntry }
 import { runKeys, type RunKeys } from './keys.ts'
 import { newerRun, unknownRun } from './script.ts'
 import type { LedgerStore } from './store.ts'
+import { archiveTalks } from './talk.ts'
 
 /** Returns how often the run has had each event: what it costs does not grow with their number. RUN_001. */
 export async function readTally(store: LedgerStore, runId: RunId): Promise<ReadonlyMap<EventName, number>> {
@@ -98,9 +99,10 @@ async function decode(
 /** So many events always stay in the stream, so that followers of a run need not ask the archive. */
 const defaultKeep = 10_000
 const maxSegments = 5
+const maxTalks = 100
 
 /**
- * Moves whole segments of the oldest events to the archive while the stream holds `keep` besides; returns how many, at most 5. A
+ * Moves what attempts said that are over, and whole segments of the oldest events to the archive while the stream holds `keep` besides; returns how many, at most 5. A
  * segment is stored before it is trimmed, so that a crash loses nothing. Concurrent calls are harmless. Events behind a gap
  * stay.
  */
@@ -109,7 +111,8 @@ export async function archiveEvents(store: LedgerStore, runId: RunId, { keep = d
   if (archive === undefined) return 0
   const keys = runKeys(store.namespace, runId)
   for (let moved = 0; moved < maxSegments; moved += 1) {
-    const length = await redis.xlen(keys.events)
+    const [length, over] = await Promise.all([redis.xlen(keys.events), redis.srandmember(keys.past, maxTalks)])
+    if (over.length > 0) await archiveTalks(store, await archivedRun(redis, runId, keys), keys, over)
     if (length < keep + segmentLength) return moved
     if (!(await moveOldest(redis, archive, runId, keys))) return moved
   }
@@ -117,18 +120,23 @@ export async function archiveEvents(store: LedgerStore, runId: RunId, { keep = d
 }
 
 async function moveOldest(redis: LedgerStore['redis'], archive: EventArchive, runId: RunId, keys: RunKeys) {
-  const [row, entries] = await Promise.all([
-    redis.hmget(keys.run, 'project', 'schema'),
+  const [run, entries] = await Promise.all([
+    archivedRun(redis, runId, keys),
     redis.xrange(keys.events, '-', '+', 'COUNT', segmentLength),
   ])
-  const [projectId, schema] = ProjectAndNumber.parse(row)
-  if (projectId === null) throw unknownRun(runId)
-  if (schema > runSchema) throw newerRun(runId)
-  const events = await decode({ archive }, entries, { runId, projectId })
-  const segment = segmentOf({ runId, projectId }, events[0]?.seq ?? 1)
+  const events = await decode({ archive }, entries, run)
+  const segment = segmentOf(run, events[0]?.seq ?? 1)
   const isWhole = events.length === segmentLength && events.every(({ seq }, at) => seq === segment.first + at)
   if (!isWhole) return false
   await archive.put(segment, events)
   await redis.xtrim(keys.events, 'MINID', '=', `${segment.last + 1}-0`)
   return true
+}
+
+/** RUN_001 and RUN_005 for a run whose data is not to be moved. */
+async function archivedRun(redis: LedgerStore['redis'], runId: RunId, keys: RunKeys) {
+  const [projectId, schema] = ProjectAndNumber.parse(await redis.hmget(keys.run, 'project', 'schema'))
+  if (projectId === null) throw unknownRun(runId)
+  if (schema > runSchema) throw newerRun(runId)
+  return { runId, projectId }
 }

@@ -2,7 +2,8 @@
 -- attempt resumes from and cost so far (both may be empty: as before), 'release' or 'suspend', then
 -- release: reason, delay in ms, how often its model has failed it in a row, how often busy servers have turned it away in a row (each
 -- of the last two may be empty: as before); suspend: question, what its event shows of it, how long it may be answered in ms, '';
--- last (event age, event body)…
+-- then what the attempt has said since the last time as JSON, 'keep' for nothing, or '' where a record has all that it said and nothing
+-- is kept; last (event age, event body)…
 -- The token stays until the next claim, so that its holder learns that what it sends again was applied.
 local op_key = KEYS[own_keys + 1]
 local op = redis.call('HMGET', op_key, 'status', 'token', 'attempt')
@@ -12,13 +13,16 @@ if op[1] ~= 'running' then return 'already' end
 local at = now()
 local id, origin, attempt = ARGV[1], { ARGV[4], ARGV[5] }, tonumber(op[3])
 redis.call('HSET', op_key, 'n', ARGV[3])
-emit(at, ARGV, 13)
+local talk = prefix .. 'talk:' .. id
+if ARGV[13] ~= '' and ARGV[13] ~= 'keep' then redis.call('RPUSH', talk, ARGV[13]) end
+emit(at, ARGV, 14)
 if is_stopped() then
   cancel_operation(id, 'running', at, origin)
   advance_run(at)
   return 'done'
 end
 
+if ARGV[13] == '' then redis.call('DEL', talk) end
 if ARGV[8] == 'release' then
   if ARGV[9] == 'store' then redis.call('HINCRBY', op_key, 'store_faults', 1) end
   if ARGV[11] ~= '' then redis.call('HSET', op_key, 'model_faults', ARGV[11]) end

@@ -24,6 +24,7 @@ import { outboxLength, relayResults } from './results.ts'
 import { cancel, createRun, deactivate, endSlice, expectRunRoom, move } from './run-commands.ts'
 import { bindTo, type LedgerStore } from './store.ts'
 import { takeResult } from './take-result.ts'
+import { readTalk, talkVersion } from './talk.ts'
 import { lastTold, readTold, tellEvents, trimTold } from './told-events.ts'
 import { readUsage } from './usage.ts'
 import type { EventArchive } from './stored-events.ts'
@@ -76,6 +77,8 @@ function eventCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
     readEvents: bind(readEvents),
     readTally: bind(readTally),
     readLive: bind(readLive),
+    readTalk: bind(readTalk),
+    talkVersion: bind(talkVersion),
     archiveEvents: bind(archiveEvents),
     tellEvents: bind(tellEvents),
     readTold: bind(readTold),

@@ -31,6 +31,7 @@ const StoredOperation = z.object({
   repeats: text,
   gen: time,
   superseded: text,
+  past: text,
 })
 const fields = Object.keys(StoredOperation.shape)
 /** plan.lua: rank = priority × this + place in the plan. */
@@ -169,6 +170,7 @@ async function readOperation(store: LedgerStore, runId: RunId, operationId: Oper
     generation: stored.gen ?? 1,
     repeats: JSON.parse(stored.repeats ?? 'null'),
     supersededBy: stored.superseded,
+    keptAttempts: stored.past?.split(' ').map(Number) ?? [],
   })
 }
 

@@ -25,12 +25,12 @@ const ofOperations: readonly ResendCase[] = [
   },
   {
     script: 'append',
-    what: 'of two events',
+    what: 'of two events and of what was said',
     async prepare(test) {
       const attempt = await startedAttempt(test, [root])
       return {
         runId: attempt.runId,
-        send: ({ ledger }) => ledger.append(attempt, 1, { events: [anEvent(), anEvent()], doing }),
+        send: ({ ledger }) => ledger.append(attempt, 1, { events: [anEvent(), anEvent()], doing, talk }),
       }
     },
   },
@@ -51,12 +51,13 @@ const ofOperations: readonly ResendCase[] = [
       const attempt = await startedAttempt(test, [root])
       const [base, made] = ['c0000000000000001', 'c0000000000000002']
       const builtOn = new Map([[base, [made]]])
+      await test.ledger.append(attempt, 1, { events: [], talk })
       const settlement = {
-        outcome: anOutcome({ status: 'succeeded', changeSetId: made }),
+        outcome: anOutcome({ status: 'succeeded', changeSetId: made, recordHash: 'r' }),
         builtOn,
         events: [anEvent()],
       }
-      const send = ({ ledger }: Client) => ledger.settle(attempt, 1, settlement)
+      const send = ({ ledger }: Client) => ledger.settle(attempt, 2, settlement)
       return { runId: attempt.runId, send, again: { kind: 'already' } }
     },
   },
@@ -65,8 +66,9 @@ const ofOperations: readonly ResendCase[] = [
     what: 'of a running operation',
     async prepare(test) {
       const attempt = await startedAttempt(test, [root])
-      const handedBack = { reason: 'drain', events: [anEvent()] } as const
-      const send = ({ ledger }: Client) => ledger.release(attempt, 1, handedBack)
+      await test.ledger.append(attempt, 1, { events: [], talk })
+      const handedBack = { reason: 'drain', said: [talk], events: [anEvent()] } as const
+      const send = ({ ledger }: Client) => ledger.release(attempt, 2, handedBack)
       return { runId: attempt.runId, send, again: { kind: 'already' } }
     },
   },
@@ -80,7 +82,9 @@ const ofLostWorkers: readonly ResendCase[] = [
     script: 'sweep',
     what: 'of an operation whose worker was lost too often',
     async prepare(test) {
-      const { runId } = await startedAttempt(test, [root, child])
+      const attempt = await startedAttempt(test, [root, child])
+      const { runId } = attempt
+      await test.ledger.append(attempt, 1, { events: [], talk })
       await loseWorker(test, runId, 2)
       return { runId, send: ({ ledger }) => ledger.sweep(runId), again: nothingLeft }
     },
@@ -150,6 +154,7 @@ const ofBudgets: readonly ResendCase[] = [
   },
 ]
 
+const talk = { said: 'much' }
 const doing = { kind: 'tool', what: 'run_linter', turn: 1, sinceMs: 1_700_000_000_000 } as const
 const spent = anEvent({ event: 'model.responded', data: { prompt_tokens: 5, completion_tokens: 2 } })
 

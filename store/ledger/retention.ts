@@ -110,7 +110,8 @@ export async function forgetRun(store: RetentionStore, { projectId, runId }: End
   if (answer !== 'open') {
     await forgetOperations(store, runId, sliceLength)
     await keepAccepted(store, { projectId, runId })
-    await redis.unlink(...keys.all.filter((key) => key !== keys.run))
+    const over = (await redis.smembers(keys.past)).map((member) => keys.talk(member.replace(' ', ':')))
+    await redis.unlink(...over, ...keys.all.filter((key) => key !== keys.run))
     await redis.hdel(resultKeys(namespace).counted, runId)
     await redis.hdel(toldKeys(namespace).told, runId)
     await redis.zrem(index.runsOf(projectId), runId)
@@ -126,7 +127,7 @@ async function forgetOperations({ redis, namespace }: RetentionStore, runId: Run
   for (;;) {
     const ids = await redis.zrange(keys.operations, '0', String(sliceLength - 1))
     if (ids.length === 0) return
-    await redis.unlink(...ids.flatMap((id) => [keys.operation(id), keys.node(id), keys.after(id)]))
+    await redis.unlink(...ids.flatMap((id) => [keys.operation(id), keys.node(id), keys.after(id), keys.talk(id)]))
     await redis.zrem(keys.operations, ...ids)
   }
 }

@@ -17,6 +17,7 @@ for i = first_base, first_base + 2 * bases - 2, 2 do
   redis.call('HSET', keys.built_on, ARGV[i], before and before .. ' ' .. ARGV[i + 1] or ARGV[i + 1])
 end
 redis.call('HSET', op_key, 'n', ARGV[3])
+if string.find(ARGV[5], '"recordHash":"', 1, true) then redis.call('DEL', prefix .. 'talk:' .. ARGV[1]) end
 local findings = tonumber(ARGV[7])
 if findings > 0 then
   redis.call('ZADD', keys.reported, redis.call('ZSCORE', keys.operations, ARGV[1]), ARGV[1])

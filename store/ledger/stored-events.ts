@@ -132,7 +132,13 @@ export type EventArchive = {
   /** Stores the data of one event, and returns its name. */
   putPayload(run: OfRun, json: string): Promise<string>
   getPayload(run: OfRun, name: string): Promise<Event['data']>
+  /** Stores what an attempt said that is over; the same again changes nothing. */
+  putTalk(attempt: PastAttempt, parts: readonly string[]): Promise<void>
+  /** Returns no parts when nothing was stored. */
+  getTalk(attempt: PastAttempt): Promise<readonly string[]>
 }
+
+export type PastAttempt = OfRun & { operationId: string; attempt: string }
 
 /** A segment's length. Never to be changed: the number of an event alone says in which segment it is. */
 export const segmentLength = 1_000

@@ -18,10 +18,23 @@ local sets_of = {
 -- Whether this step has changed any operation's status.
 local has_changed = false
 
+-- What an attempt has said is kept, unless it is in a record: then it was deleted before.
+local function keep_talk(id)
+  local op, talk = prefix .. 'op:' .. id, prefix .. 'talk:' .. id
+  if redis.call('EXISTS', talk) == 0 then return end
+  local fields = redis.call('HMGET', op, 'attempt', 'past')
+  redis.call('RENAME', talk, talk .. ':' .. fields[1])
+  redis.call('SADD', keys.past, id .. ' ' .. fields[1])
+  redis.call('HSET', op, 'past', fields[2] and fields[2] .. ' ' .. fields[1] or fields[1])
+end
+
 -- Further arguments are fields of the operation that are set as well, name and value in turn.
 local function change_status(id, from, to, ...)
   has_changed = true
-  if from == 'running' then redis.call('HDEL', keys.doing, id) end
+  if from == 'running' then
+    redis.call('HDEL', keys.doing, id)
+    keep_talk(id)
+  end
   for _, set in ipairs(sets_of[from] or {}) do redis.call('ZREM', set, id) end
   redis.call('HSET', prefix .. 'op:' .. id, 'status', to, ...)
   redis.call('HINCRBY', keys.run, 'n:' .. from, -1)

@@ -27,6 +27,7 @@ import { strayDoing } from './live-state.ts'
 import { listQuestions } from './questions.ts'
 import { getRun } from './read-runs.ts'
 import type { LedgerStore } from './store.ts'
+import { strayTalks } from './talk.ts'
 
 export type Verification = { violations: Violation[]; events: number; operations: number }
 
@@ -65,7 +66,7 @@ export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verif
   violations.push(...decisions.violations(await readDecisions(store, runId), await countVerdicts(store, runId)))
   // Of what is missing invariant 1 has said it.
   if (events >= run.seq) violations.push(...causes.violations, ...tally.violations(await readTally(store, runId)))
-  violations.push(...(await strayDoing(store, runId, accounts)))
+  violations.push(...(await strayDoing(store, runId, accounts)), ...(await strayTalks(store, runId, accounts)))
   violations.push(...budgets.violations(run), ...withoutEnd(run, accounts, operations))
   violations.push(...compareResults(accounts, await readResults(store, run)))
   return { violations, events, operations: accounts.size }

@@ -118,6 +118,26 @@ export const SuspendedLoop = z.strictObject({
 })
 export type SuspendedLoop = z.infer<typeof SuspendedLoop>
 
+const Conversation = AttemptRecord.pick({ messages: true, exchanges: true, tools: true })
+
+/** Is a part of what an attempt says while it runs, without the raw replies. `after` counts what comes before it. */
+export const TalkPart = Conversation.extend({
+  startedAt: z.number(),
+  after: z.strictObject({ messages: z.int(), exchanges: z.int(), tools: z.int() }),
+})
+export type TalkPart = z.infer<typeof TalkPart>
+
+/** Puts parts together. One that was sent twice, or that has what another one has, changes nothing. */
+export function joinTalk(parts: readonly TalkPart[]): z.infer<typeof Conversation> {
+  const whole: z.infer<typeof Conversation> = { messages: [], exchanges: [], tools: [] }
+  for (const { after, messages, exchanges, tools } of parts) {
+    whole.messages.splice(after.messages, Infinity, ...messages)
+    whole.exchanges.splice(after.exchanges, Infinity, ...exchanges)
+    whole.tools.splice(after.tools, Infinity, ...tools)
+  }
+  return whole
+}
+
 const unfinished = {
   ...AttemptRecord.omit({ changeSet: true, outcome: true }).shape,
   /** Measures how long this attempt and those that it continues have run, without waiting time. */

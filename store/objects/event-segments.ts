@@ -4,13 +4,14 @@ import { sha256 } from '#domain/ids.ts'
 import { parseJson } from '#domain/json.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
 import { objectKeys } from './object-keys.ts'
-import { type ObjectStore, undefinedWhenMissing } from './object-store.ts'
+import { type ObjectStore, parseObject, undefinedWhenMissing } from './object-store.ts'
 import { damagedObject, linesOf, openHashedReads, parseLine } from './hashed-reads.ts'
 
 type Segment = { projectId: string; runId: string; first: number; last: number }
 type Run = Pick<Segment, 'projectId' | 'runId'>
 /** `maxInlineBytes`: data of more bytes is stored by itself. */
 type SegmentOptions = { maxCacheBytes?: number; maxInlineBytes?: number }
+type PastAttempt = Run & { operationId: string; attempt: string }
 type Page = { after: number; limit: number }
 
 const contentType = 'application/x-ndjson'
@@ -45,7 +46,18 @@ export function openEventSegments(
     /** STORE_003 when it is missing or is another. */
     getPayload: ({ projectId, runId }: Run, hash: string) =>
       payloads(objectKeys.eventPayload(projectId, runId, hash), hash),
+    async putTalk(past: PastAttempt, parts: readonly string[]): Promise<void> {
+      await objects.put(talkKey(past), JSON.stringify(parts), { contentType: 'application/json' })
+    },
+    async getTalk(past: PastAttempt): Promise<readonly string[]> {
+      const bytes = await objects.get(talkKey(past)).catch(undefinedWhenMissing)
+      return bytes === undefined ? [] : parseObject(bytes, talkKey(past), z.array(z.string()))
+    },
   }
+}
+
+function talkKey({ projectId, runId, ...attempt }: PastAttempt): string {
+  return objectKeys.pastAttempt(projectId, runId, attempt)
 }
 
 const Payload = z.record(z.string(), z.unknown())

@@ -25,6 +25,9 @@ export const objectKeys = {
     `${ofRun(project, run)}/events/${first}-${last}.jsonl`,
   /** Data of an event that is too large for Redis. */
   eventPayload: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/payloads/${hash}.json`,
+  /** Has what an attempt said that is over and left no record. */
+  pastAttempt: (project: ProjectId, run: RunId, { operationId, attempt }: { operationId: string; attempt: string }) =>
+    `${ofRun(project, run)}/attempts/${operationId}-${attempt}.json`,
   /** The code nodes of a run: the list of their pages, a page, and the position of each id (node-list.ts). */
   nodeList: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/nodes/${hash}.json`,
   nodePage: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/nodes/${hash}.jsonl`,
@@ -58,7 +61,7 @@ const forms: readonly [RegExp, (name: string, key: string) => ObjectPlace][] = [
   [new RegExp(`^node-index/${hash}\\.[^/]*\\.json$`), (name) => ({ kind: 'node_index', blobHash: name })],
   [new RegExp(`^uploads/${run}(?:\\.base\\.[\\w-]+)?$`), (name, key) => ({ kind: 'upload', key, runId: name })],
   [
-    new RegExp(`^runs/${run}/(?:compositions|edges|events|nodes|parts|payloads|plans|rules)/[^/]+$`),
+    new RegExp(`^runs/${run}/(?:attempts|compositions|edges|events|nodes|parts|payloads|plans|rules)/[^/]+$`),
     (name) => ({ kind: 'run_object', runId: name }),
   ],
   [/^(?<mark>ledger\.json)$/, () => ({ kind: 'ledger_mark' })],

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { TranscriptView } from '#schemas/transcript-schema.ts'
 import { readMetric } from '#testing/metric-value.ts'
 import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
@@ -64,6 +65,11 @@ export function testLostOperations({ way, signal, exit, reason, leaseMs }: Way):
       const operations = await services.api.operations(runId)
       expect(operations).toHaveLength(12)
       expect(operations.filter((one) => !['succeeded', 'unchanged'].includes(one.status))).toEqual([])
+      const [first = ''] = held
+      const left = await services.api.ask(`/v1/runs/${runId}/operations/${first}/transcript?attempt=1`)
+      const { entries, ...kept } = TranscriptView.parse(await left.json())
+      expect(kept).toMatchObject({ attempt: 1, attempts: [1, 2], status: 'succeeded', outcome: null })
+      expect(entries[1]).toMatchObject({ role: 'user', content: expect.stringContaining('def ') })
       const again = operations.filter((one) => one.attempt > 1).map((one) => one.operation_id)
       expect(again.toSorted()).toEqual(held.toSorted())
       const swept = 'remora_recovered_operations_total{how="swept"}'

@@ -146,13 +146,18 @@ export const TranscriptView = z
     node: NodeShape,
     status: OperationStatusShape,
     attempt: z.int().meta({ description: 'of this conversation, with those that it continues after a question' }),
-    record_hash: z.string(),
+    attempts: z
+      .array(z.int())
+      .meta({ description: 'those with a conversation of their own; the last one is shown by default' }),
+    record_hash: orNull(z.string()).meta({
+      description: 'null: what an attempt has said that runs, or left no record',
+    }),
     model: z.string().meta({ description: 'as the servers report it; empty: none answered' }),
     versions: TranscriptVersions,
     started_at: Time,
     entries: z.array(TranscriptEntry),
     evidence: z.array(EvidenceView),
-    outcome: orNull(OutcomeView).meta({ description: 'null: it has not ended, and there may be more entries' }),
+    outcome: orNull(OutcomeView).meta({ description: 'null: it has not ended, or not with this attempt' }),
   })
   .meta({ id: 'Transcript' })
 export type TranscriptView = z.infer<typeof TranscriptView>

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { AppError } from '#domain/error.ts'
 import type { NewEvent } from '#domain/event.ts'
 import type { ModelRequest } from '#domain/turn.ts'
+import { joinTalk, TalkPart } from '#store/objects/attempt-record.ts'
 import { until } from '#testing/until.ts'
 import { useOpened } from '#testing/use-opened.ts'
 import { call, scriptedModel, submitting } from '../agent/scripted-agent.fixture.ts'
@@ -68,6 +71,35 @@ describe('what an attempt tells', () => {
     }
     await run(model, () => undefined)
     expect(await live()).toMatchObject({ shown: [], counts: { model: 0, proof: 0, prepare: 0 } })
+  })
+
+  it('tells what is said while it runs, also when the object store takes none of it for a while', async () => {
+    const { complete } = scriptedModel([[call('unspeakable', {})], [submitting()]])
+    const planned = await bench.planned(await bench.bundle('harness'), source, 'shelf')
+    const { runId } = planned
+    const { operationId } = await bench.operation(planned)
+    let hushed = 0
+    const away: OperationDeps['ledger'] = {
+      ...bench.ledger,
+      async append(attempt, n, told) {
+        if (told.talk === undefined || hushed > 0) return bench.ledger.append(attempt, n, told)
+        hushed += 1
+        throw new AppError('STORE_002', 'the object store is away')
+      },
+    }
+    const model: OperationDeps['model'] = {
+      async complete(request) {
+        const said = () => bench.ledger.readTalk({ runId, projectId: bench.project }, { operationId, attempt: 1 })
+        const talk = async () => joinTalk(z.array(TalkPart).parse(await said()))
+        const { messages } = await until(talk, { holds: (told) => told.messages.length >= request.messages.length })
+        expect(messages).toEqual(request.messages)
+        return complete(request)
+      },
+    }
+    await runOperation(planned.job, { ...bench.deps, model, ledger: away }, never)
+    expect(await bench.operation(planned)).toMatchObject({ status: 'unchanged', attempt: 1, keptAttempts: [] })
+    expect(hushed).toBe(1)
+    expect((await bench.ledger.verify(planned.runId)).violations).toEqual([])
   })
 
   const refused = (tries: number[]) => (sent: readonly NewEvent[]) => {

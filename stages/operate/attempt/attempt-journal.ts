@@ -7,11 +7,14 @@ import type { Log } from '#platform/log.ts'
 import { type AgentEvent, type Journal, journalOver } from '../agent/journal.ts'
 import { openDoing, type Untold } from './doing.ts'
 import { type EventBatch, type EventBatches, openEventBatches } from './event-batches.ts'
+import { openUntoldTalk, type UntoldTalk } from './untold-talk.ts'
 
 /** Limits how long an event waits for others before it is sent: few commands, and still live for a person watching. */
 const flushAfterMs = 100
 
 export type AttemptJournal = Journal & {
+  /** Tells from now on what is added to the transcript, together with events. */
+  follow: UntoldTalk['follow']
   /** Is aborted with AGENT_010 when the ledger says to stop; `stopped` is then the reason. */
   readonly signal: AbortSignal
   /** `cancelled`: the run was cancelled. `lost`: another worker has the operation, and nothing of this attempt counts. */
@@ -28,14 +31,14 @@ export function openAttemptJournal(
   attempt: Attempt,
   { workerId, ...deps }: AppendDeps & { workerId: string },
 ): AttemptJournal {
-  const batches = openEventBatches(workerId, attempt.attempt)
+  const [talk, doing] = [openUntoldTalk(), openDoing()]
+  const batches = openEventBatches(workerId, attempt.attempt, talk)
   const abort = new AbortController()
   let stopped: AttemptJournal['stopped']
   const stop = (why: 'cancelled' | 'lost', message: string) => {
     stopped = why
     abort.abort(new AppError('AGENT_010', message))
   }
-  const doing = openDoing()
   const send = async () => {
     const now = doing.untold()
     const answer = await appendNext(attempt, batches, { ...deps, doing: now })
@@ -47,7 +50,7 @@ export function openAttemptJournal(
     do await send()
     while (batches.waiting)
   }
-  const beat = openBeat(sendAll, Math.max(50, Math.floor(attempt.leaseMs / 3)))
+  const beat = openBeat(sendAll, () => Math.min(Math.max(50, Math.floor(attempt.leaseMs / 3)), talk.dueInMs()))
   const journal = journalOver((event) => {
     batches.add(event)
     doing.after(event)
@@ -55,6 +58,7 @@ export function openAttemptJournal(
   })
   return {
     ...journal,
+    follow: talk.follow,
     askNow: () => beat.soon(0),
     does(kind) {
       doing.does(kind)
@@ -76,30 +80,34 @@ export function openAttemptJournal(
 
 type AppendDeps = { ledger: Pick<Ledger, 'append'>; log: Pick<Log, 'warn'> }
 
-/** An event that a reachable store refuses is dropped: sending it again for ever would cost the lease. */
+/**
+ * An event that a reachable store refuses is dropped: sending it again for ever would cost the lease. So would waiting for the object
+ * store with what was said.
+ */
 async function appendNext(
   attempt: Attempt,
   batches: EventBatches,
   { ledger, log, doing }: AppendDeps & { doing: Doing | undefined },
 ): Promise<AppendAnswer> {
   for (;;) {
-    const { n, events } = batches.next()
+    const { n, events, talk } = batches.next()
     try {
-      const answer = await ledger.append(attempt, n, { events, ...(doing !== undefined && { doing }) })
+      const answer = await ledger.append(attempt, n, { events, doing, talk })
       batches.arrived()
       return answer
     } catch (error) {
-      if (isStoreFault(asAppError(error, 'TOOL_004')) || events.length === 0) throw error
-      log.warn('events not written', { operation_id: attempt.operationId, error })
-      batches.reduce()
+      const isAway = isStoreFault(asAppError(error, 'TOOL_004'))
+      if (talk === undefined && (isAway || events.length === 0)) throw error
+      if (!isAway) log.warn('events not written', { operation_id: attempt.operationId, error })
+      batches.reduce({ forGood: !isAway })
     }
   }
 }
 
 type Beat = { soon(ms: number): void; stop(): Promise<void> }
 
-/** Calls `send` every `everyMs`, or sooner when asked, never twice at a time. A failed call is repeated at the next beat. */
-function openBeat(send: () => Promise<void>, everyMs: number): Beat {
+/** Calls `send` after `restMs`, again and again, or sooner when asked, never twice at a time. A failed call is repeated at the next beat. */
+function openBeat(send: () => Promise<void>, restMs: () => number): Beat {
   let sending: Promise<void> | undefined
   let cancel: (() => void) | undefined
   let dueAt = Infinity
@@ -121,10 +129,10 @@ function openBeat(send: () => Promise<void>, everyMs: number): Beat {
       .catch(() => undefined)
       .finally(() => {
         sending = undefined
-        soon(askedAgain ? 0 : everyMs)
+        soon(askedAgain ? 0 : restMs())
       })
   }
-  soon(everyMs)
+  soon(restMs())
   return {
     soon,
     async stop() {

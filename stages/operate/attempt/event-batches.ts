@@ -1,7 +1,10 @@
 import type { NewEvent } from '#domain/event.ts'
+import type { TalkPart } from '#store/objects/attempt-record.ts'
 import type { AgentEvent } from '../agent/journal.ts'
+import { openUntoldTalk } from './untold-talk.ts'
 
-export type EventBatch = { n: number; events: NewEvent[] }
+/** `talk`: what the attempt has said, which goes with them. */
+export type EventBatch = { n: number; events: NewEvent[]; talk?: TalkPart | undefined }
 
 /** The most that one command sends to Redis, where no other command runs during a script. */
 const maxEvents = 128
@@ -10,7 +13,7 @@ const maxBytes = 256 * 1024
 /** Numbers an attempt's events in batches of a bounded size. One is sent again until it has arrived, or is refused for good. */
 export type EventBatches = ReturnType<typeof openEventBatches>
 
-export function openEventBatches(workerId: string, attempt: number) {
+export function openEventBatches(workerId: string, attempt: number, untold = openUntoldTalk()) {
   const origin = { kind: 'worker', id: workerId } as const
   const whole = (event: AgentEvent, ageMs: number): NewEvent =>
     Object.assign({}, event, { origin, ageMs, data: { attempt, ...event.data } })
@@ -30,23 +33,28 @@ export function openEventBatches(workerId: string, attempt: number) {
       inBatch = pending.splice(0, fitting(pending))
       const events = inBatch.map(({ event, at }) => whole(event, Math.round(now - at)))
       last += 1
-      batch = { n: last, events }
+      batch = { n: last, events, talk: untold.next() }
       return batch
     },
-    /** Returns the next batch with events that are true only once the command is carried out that it goes with. */
+    /** Returns the next batch with all that was said, and with events that are true only once the command is carried out that it goes with. */
     lastWith(closing: readonly AgentEvent[]): EventBatch {
       const { n, events } = this.next()
-      return { n, events: [...events, ...closing.map((event) => whole(event, 0))] }
+      const told = closing.map((event) => whole(event, 0))
+      return { n, events: [...events, ...told], talk: untold.rest() }
     },
     arrived() {
+      untold.wasTold(batch?.talk)
       batch = undefined
     },
-    /** The batch in flight was refused for good: its events are sent one by one, and one that is refused by itself is dropped. */
-    reduce() {
+    /**
+     * The batch in flight was refused. What was said goes first: with the next one, unless it was refused for good. Then the events are sent one by
+     * one, and one that is refused by itself is dropped.
+     */
+    reduce({ forGood }: { forGood: boolean }) {
       if (batch === undefined) return
-      const { n, events } = batch
-      if (events.length > 1) pending.unshift(...inBatch.splice(1))
-      batch = { n, events: events.length > 1 ? events.slice(0, 1) : [] }
+      if (forGood) untold.wasTold(batch.talk)
+      if (batch.talk === undefined && batch.events.length > 1) pending.unshift(...inBatch.splice(1))
+      batch = reduced(batch)
     },
     get inFlight() {
       return batch !== undefined
@@ -55,6 +63,11 @@ export function openEventBatches(workerId: string, attempt: number) {
       return pending.length > 0
     },
   }
+}
+
+function reduced({ n, events, talk }: EventBatch): EventBatch {
+  if (talk !== undefined) return { n, events }
+  return { n, events: events.length > 1 ? events.slice(0, 1) : [] }
 }
 
 function fitting(pending: readonly SizedEvent[]): number {

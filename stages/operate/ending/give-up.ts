@@ -49,7 +49,7 @@ export async function giveUp(given: GivenUp, error: unknown, deps: GiveUpDeps): 
   const handBack = handBackFor(given, fault, deps)
   const failed = handBack === undefined ? await failedOutcome(given, fault, deps) : undefined
   const resume = handBack === undefined || isStoreFault(fault) ? undefined : await storeProgress(given, deps)
-  const { n, events } = await journal.close(failed?.reported)
+  const { n, events, talk } = await journal.close(failed?.reported)
   if (journal.stopped === 'lost') return
   const ids = { run_id: attempt.runId, operation_id: attempt.operationId }
   // A worker that stops, or an outage, hands back all its attempts: each is an event, and the reason is logged once.
@@ -57,7 +57,9 @@ export async function giveUp(given: GivenUp, error: unknown, deps: GiveUpDeps): 
   const note = isAlone ? deps.log.warn : deps.log.debug
   note('attempt given up', { ...ids, attempt: attempt.attempt, error })
   if (failed !== undefined) return void (await deps.ledger.settle(attempt, n, { outcome: failed.outcome, events }))
-  if (handBack !== undefined) await deps.ledger.release(attempt, n, { ...handBack, resume, events })
+  if (handBack === undefined) return
+  const said = isKept(given, handBack, resume) ? [talk].filter((part) => part !== undefined) : undefined
+  await deps.ledger.release(attempt, n, { ...handBack, resume, said, events })
 }
 
 function handBackFor(
@@ -76,6 +78,11 @@ function handBackFor(
   if (modelFaults > maxModelFaults || busyFaults > maxBusyFaults) return undefined
   const delayMs = fault.wasTurnedAway ? backOffAfter(before.busyFaults) : handBackMs
   return { reason: 'models', delayMs, modelFaults, busyFaults }
+}
+
+/** Of what it said nothing is kept when the next attempt goes on from there, or when busy servers may turn it away a thousand times. */
+function isKept({ running }: GivenUp, { reason }: Pick<Release, 'reason'>, resume: Release['resume']): boolean {
+  return running !== undefined && resume === undefined && (reason !== 'models' || hasProgress(running))
 }
 
 function hasProgress({ transcript, turnsBefore }: RunningAttempt): boolean {

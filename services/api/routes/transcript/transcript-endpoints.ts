@@ -3,15 +3,18 @@ import { OperationId } from '#domain/ids.ts'
 import { RunParams } from '#schemas/run-schema.ts'
 import { TranscriptView } from '#schemas/transcript-schema.ts'
 import { endpoint } from '../../http/endpoint.ts'
+import { wholeNumber } from '../../http/schema-parts.ts'
 
 const prose = `
 Every message in order, with the times, tokens and errors of each request to the model and the whole answer of each tool.
 The answer is JSON, or with \`Accept: text/markdown\` or \`format=markdown\` a text for people. Nothing is cut, except that the
 text shortens the external calls of scripts and leaves out the raw reply of the server.
 
-The transcript exists once the operation has ended (RUN_006 before), and while it waits for a person: \`outcome\` is then
-null, and the last entry is the question. Attempts that were handed back, or whose worker was lost, have no transcript, only
-events. RUN_004 also for an operation that ended before it began, or whose attempt left no record.`
+While the operation runs, it is what the attempt has said so far, some 100 ms late, without the raw replies; while it waits for a person, the
+last entry is the question. In both \`outcome\` is null. RUN_006 before the first attempt has begun. An attempt that was handed
+back, or whose worker was lost, leaves what it had said: \`attempts\` lists those with a conversation of their own, and
+\`attempt\` asks for one. One that a later attempt goes on from is in the conversation of that. RUN_004 for an attempt that there is not, and for an operation that ended
+before it began, or whose attempt said nothing.`
 
 const TranscriptFormat = z.enum(['json', 'markdown']).openapi('TranscriptFormat')
 
@@ -26,12 +29,16 @@ export const transcriptEndpoints = {
       params: RunParams.extend({ operation_id: OperationId }),
       query: z.strictObject({
         format: TranscriptFormat.optional().openapi({ param: { description: 'takes precedence over `Accept`' } }),
+        attempt: wholeNumber(1, 999_999).optional().openapi({ description: 'the last one without it' }),
       }),
     },
     responses: {
       200: {
         description: 'the transcript',
-        content: { 'application/json': { schema: TranscriptView }, 'text/markdown': { schema: z.string() } },
+        content: {
+          'application/json': { schema: TranscriptView },
+          'text/markdown': { schema: z.string() },
+        },
       },
     },
   }),

@@ -14,43 +14,56 @@ import { code, fenced, fencedArguments, fencedValue, lengthOfTime } from './mark
 /** Nothing of the conversation is cut. Every foreign text is in code, where it is neither Markdown nor a control sequence. */
 export function transcriptMarkdown(transcript: TranscriptView): string {
   const servers = serversOf(transcript)
-  const manner = { startedAtMs: Date.parse(transcript.started_at), namesServers: servers.length > 1 }
+  const manner = mannerOf(transcript, servers.length > 1)
   const paragraphs = [
-    ...headingOf(transcript, servers),
+    titleOf(transcript),
+    listOf([...resultLines(transcript, servers), ...placeLines(transcript), namesLine(transcript)]),
     ...transcript.entries.flatMap((entry) => entryMarkdown(entry, manner)),
     ...endingOf(transcript),
   ]
   return `${paragraphs.join('\n\n')}\n`
 }
 
-function headingOf(transcript: TranscriptView, servers: readonly string[]): string[] {
-  const { agent, node, status, outcome, evidence, model } = transcript
+function mannerOf(transcript: TranscriptView, namesServers: boolean): EntryManner {
+  return { startedAtMs: Date.parse(transcript.started_at), namesServers }
+}
+
+function titleOf({ agent, node }: TranscriptView): string {
+  return `# ${code(agent)} on ${code(node.path)} ${code(node.qualified_name)}`
+}
+
+function resultLines(transcript: TranscriptView, servers: readonly string[]): string[] {
+  const { status, outcome, evidence, model } = transcript
   const failed = outcome?.error_code === undefined ? '' : ` ${code(outcome.error_code)}`
   const at = servers.length === 0 ? '' : ` at ${servers.map(code).join(', ')}`
-  const lines = [
+  return [
     `status: ${status}${failed}${outcome === null ? ', not ended: these are the entries so far' : ''}`,
     `model: ${model === '' ? 'none answered' : code(model)}${at}`,
     costOf(transcript),
     ...changeOf(transcript),
     ...evidence.map(evidenceLine),
-    `node: ${node.kind}, ${node.language}, lines ${node.start_line}-${node.end_line}`,
-    `run ${code(transcript.run_id)}, operation ${code(transcript.operation_id)}, attempt ${transcript.attempt}${earlier(transcript)}`,
-    `began ${transcript.started_at}; times are from there`,
-    `record ${code(transcript.record_hash)}, bundle ${code(transcript.bundle_hash)}`,
   ]
-  const title = `# ${code(agent)} on ${code(node.path)} ${code(node.qualified_name)}`
-  return [title, listOf(lines)]
+}
+
+function placeLines(transcript: TranscriptView): string[] {
+  const { node, attempt, attempts } = transcript
+  const others = attempts.filter((one) => one !== attempt)
+  const apart = others.length === 0 ? '' : ` (others with a conversation of their own: ${others.join(', ')})`
+  return [
+    `node: ${node.kind}, ${node.language}, lines ${node.start_line}-${node.end_line}`,
+    `run ${code(transcript.run_id)}, operation ${code(transcript.operation_id)}, attempt ${attempt}${apart}`,
+    `began ${transcript.started_at}; times are from there`,
+  ]
+}
+
+function namesLine({ record_hash: hash, bundle_hash: bundle }: TranscriptView): string {
+  return `${hash === null ? '' : `record ${code(hash)}, `}bundle ${code(bundle)}`
 }
 
 function evidenceLine({ check, of, path, ok, tool, ...more }: TranscriptView['evidence'][number]): string {
   const { version = '', detail = '' } = more
   if (of !== undefined) return `${check.replaceAll('_', ' ')}: ${of} of ${code(path)} (${detail})`
   return `${ok ? 'proved' : 'not proved'}: ${check} of ${code(path)} (${`${tool} ${version}`.trim()})`
-}
-
-/** Attempts that were handed back or whose worker was lost have no record. */
-function earlier({ attempt }: TranscriptView): string {
-  return attempt === 1 ? '' : ' (what is missing here of earlier attempts is only in the events)'
 }
 
 function serversOf({ entries }: TranscriptView): string[] {
@@ -79,12 +92,11 @@ function changeOf({ outcome }: TranscriptView): string[] {
   return [`${sets} of ${outcome.changed_files.map(code).join(', ')}`]
 }
 
-function endingOf({ outcome, status, run_id: runId }: TranscriptView): string[] {
+function endingOf({ outcome, status, attempt, attempts, run_id: runId }: TranscriptView): string[] {
   if (outcome === null) {
-    const next =
-      status === 'waiting'
-        ? `\`remora answer ${runId}\` lists what is asked.`
-        : 'The question was answered, and the operation continues.'
+    if (attempts.some((later) => later > attempt))
+      return ['## Given up', 'The attempt was handed back, or its worker was lost.']
+    const next = status === 'waiting' ? `\`remora answer ${runId}\` lists what is asked.` : 'It goes on from here.'
     return ['## Not ended', `The operation is ${status}. ${next}`]
   }
   const { error_code: errorCode, phase, reason, summary } = outcome

@@ -9,7 +9,7 @@ import { anEvent } from '#testing/open-test-ledger.ts'
 import { plantedSecrets } from '#testing/planted-secrets.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
-import { anAskingRecord, anEndedRecord } from './transcript.fixture.ts'
+import { aConversation, anAskingRecord, anEndedRecord } from './transcript.fixture.ts'
 import { useTestApi } from '../../use-test-api.fixture.ts'
 
 const api = useTestApi()
@@ -49,6 +49,30 @@ async function ended(on = api): Promise<{ runId: string; recordHash: string }> {
   const recordHash = await putAttemptRecord(on.objects, on.project, record)
   await on.ledger.settle(attempt, 1, { outcome: { ...record.outcome, recordHash }, events: [] })
   return { runId, recordHash }
+}
+
+type Counts = Partial<Record<'messages' | 'exchanges' | 'tools', number>>
+
+/** Has the attempt say this much of the fixture's conversation, from where it was. */
+async function say(attempt: Claimed, n: number, to: Counts, from: Counts = {}): Promise<void> {
+  const part = (name: keyof Counts) => aConversation[name].slice(from[name] ?? 0, to[name] ?? 0)
+  const after = { messages: from.messages ?? 0, exchanges: from.exchanges ?? 0, tools: from.tools ?? 0 }
+  const said = { messages: part('messages'), exchanges: part('exchanges'), tools: part('tools') }
+  const talk = { startedAt: Date.UTC(2026, 0, 2, 3, 4, 5), after, ...said }
+  await api.ledger.append(attempt, n, { events: [anEvent()], talk })
+}
+
+async function next(runId: string): Promise<Claimed> {
+  const [taken] = (await api.ledger.dispatch(runId, 1)).taken
+  const answer = taken && (await api.ledger.claim({ runId, ...taken }, `token ${taken.dispatch}`))
+  if (answer?.kind !== 'claimed') throw new Error('nothing was claimed')
+  return answer.attempt
+}
+
+/** Loses the worker, and returns the next attempt. */
+async function lost(runId: string): Promise<Claimed> {
+  await api.ledger.sweep(runId, 'abandoned')
+  return next(runId)
 }
 
 async function problemOf(answer: Response): Promise<Problem> {
@@ -119,12 +143,35 @@ describe('GET /v1/runs/{run_id}/operations/{operation_id}/transcript', () => {
     expect(view.entries.at(-1)).toMatchObject({ kind: 'question', question: 'Shall I?\nIt is risky.', turn: 1 })
   })
 
-  it('says of one under way that it is still to come', async () => {
-    const { runId } = await underWay()
+  it('says of one that has not begun that it is still to come', async () => {
+    const { runId } = await dispatched()
     const answer = await api.ask(addressOf(runId))
     const problem = await problemOf(answer)
     expect([answer.status, problem.error_code]).toEqual([409, 'RUN_006'])
-    expect(problem.detail).toMatch(/yet: it is running\.$/)
+    expect(problem.detail).toMatch(/yet: it is dispatched\.$/)
+  })
+
+  it('shows one under way as far as it is, and each attempt that left what it said', async () => {
+    const { runId, attempt } = await underWay()
+    const read = async (query = '') =>
+      TranscriptView.parse(await (await api.ask(addressOf(runId, operationId) + query)).json())
+    expect(await read()).toMatchObject({ status: 'running', attempts: [1], attempt: 1, entries: [], record_hash: null })
+    await say(attempt, 1, { messages: 3, exchanges: 1 })
+    await say(attempt, 2, { messages: 5, exchanges: 1, tools: 2 }, { messages: 3, exchanges: 1, tools: 0 })
+    const view = await read()
+    expect(view).toMatchObject({ model: 'small-model', outcome: null, started_at: '2026-01-02T03:04:05.000Z' })
+    expect(view.entries.map(({ kind }) => kind)).toEqual(['message', 'message', 'model', 'tool', 'tool'])
+    expect(view.entries[3]).toMatchObject({ name: 'read_file', run: { printed: 'looked at a.py\n' } })
+
+    const second = await lost(runId)
+    await say(second, 1, { messages: 2 })
+    expect(await read()).toMatchObject({ attempt: 2, attempts: [1, 2], entries: [{}, {}] })
+    expect((await read('?attempt=1')).entries).toEqual(view.entries)
+    const text = await (await api.ask(`${addressOf(runId)}?attempt=1&format=markdown`)).text()
+    expect(text).toContain('attempt 1 (others with a conversation of their own: 2)')
+    expect(text).toMatch(/## Given up\n\nThe attempt was handed back, or its worker was lost\.\n$/)
+    const problem = await problemOf(await api.ask(`${addressOf(runId)}?attempt=3`))
+    expect(problem).toMatchObject({ error_code: 'RUN_004', detail: expect.stringMatching(/no attempt 3: .* 2\.$/) })
   })
 
   it('says of one that ended without a record that there is none, and why', async () => {

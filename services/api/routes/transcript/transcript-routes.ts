@@ -1,5 +1,6 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { accepts } from 'hono/accepts'
+import type { Operation } from '#domain/operation.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
 import { TranscriptView } from '#schemas/transcript-schema.ts'
@@ -10,7 +11,7 @@ import { transcriptMarkdown } from './transcript-markdown.ts'
 import { storedTranscript, type TranscriptRecords, transcriptView } from './transcript-view.ts'
 
 export type TranscriptRouteDeps = {
-  ledger: Pick<Ledger, 'getRun' | 'getOperation'>
+  ledger: Pick<Ledger, 'getRun' | 'getOperation' | 'readTalk'>
   records: TranscriptRecords
   /** False leaves the prompts' texts out. */
   fullPrompts: boolean
@@ -20,21 +21,24 @@ export type TranscriptRouteDeps = {
 const json = 'application/json'
 const markdown = 'text/markdown'
 
-export function transcriptRoutes({ ledger, records, fullPrompts, redactor }: TranscriptRouteDeps): OpenAPIHono<ApiEnv> {
+export function transcriptRoutes({ ledger, fullPrompts, redactor, ...deps }: TranscriptRouteDeps): OpenAPIHono<ApiEnv> {
+  const records = { ...deps.records, readTalk: ledger.readTalk }
   const routes = new OpenAPIHono<ApiEnv>()
   routes.openapi(transcriptEndpoints.transcript, async (c) => {
     const { run_id: runId, operation_id: operationId } = c.req.valid('param')
     const run = await findRun(runId, c.get('caller').projectId, ledger)
     const operation = await ledger.getOperation(run.runId, operationId)
-    const stored = await storedTranscript(operation, run.projectId, records)
-    const view = transcriptView(operation, stored, { fullPrompts })
-    const accepted = accepts(c, { header: 'Accept', supports: [json, markdown], default: json })
-    const { format = accepted === markdown ? 'markdown' : 'json' } = c.req.valid('query')
+    const { attempt, ...query } = c.req.valid('query')
+    const read = async (of: Operation, asked: number | undefined) =>
+      transcriptView(of, await storedTranscript(of, run, { records, attempt: asked }), { fullPrompts })
+    const withoutSecrets = (view: TranscriptView) => TranscriptView.parse(redactor.value(view))
+    const view = await read(operation, attempt)
     c.header('vary', 'Accept')
+    const accepted = accepts(c, { header: 'Accept', supports: [json, markdown], default: json })
+    const { format = accepted === markdown ? 'markdown' : 'json' } = query
     if (format === 'json') return c.json(view, 200)
     // Before its texts are cut: what is left of a secret would not be recognised.
-    const shown = TranscriptView.parse(redactor.value(view))
-    return c.body(transcriptMarkdown(shown), 200, { 'content-type': `${markdown}; charset=utf-8` })
+    return c.body(transcriptMarkdown(withoutSecrets(view)), 200, { 'content-type': `${markdown}; charset=utf-8` })
   })
   return routes
 }

@@ -1,10 +1,15 @@
+import { z } from 'zod'
 import { wireEvidence } from '#domain/change-set.ts'
+import type { OperationId } from '#domain/ids.ts'
+import type { Run } from '#domain/run.ts'
 import { isEndedOperation, type Operation } from '#domain/operation.ts'
 import {
   type AttemptRecord,
   changeSetsOf,
   type Exchange,
+  joinTalk,
   type SuspendedAttempt,
+  TalkPart,
   type ToolRun,
   type UnfinishedAttempt,
 } from '#store/objects/attempt-record.ts'
@@ -24,35 +29,94 @@ import {
 import { isoTime, viewOf } from '../../http/schema-parts.ts'
 import { operationView } from '../runs/operation-view.ts'
 
-/** The attempt has ended, or is the last one that can be continued. */
+type Shown = Omit<AttemptRecord, 'v' | 'reads' | 'startedFrom' | 'outcome' | 'changeSet' | 'changeSets' | 'leftAlone'>
+
+/** `hash`: the name of the record; null for what an attempt has said without one. */
 type StoredTranscript =
   | { kind: 'ended'; hash: string; record: AttemptRecord }
   | { kind: 'unfinished'; hash: string; record: UnfinishedAttempt }
+  | { kind: 'talk'; hash: null; record: Shown }
 
-/** Both throw STORE_003 when the record is missing or does not match its hash. */
+type OneAttempt = { operationId: OperationId; attempt: number }
+
+/** All throw STORE_003 when what they read is missing or is another. */
 export type TranscriptRecords = {
   readAttempt(projectId: string, recordHash: string): Promise<AttemptRecord>
   readUnfinished(projectId: string, recordHash: string): Promise<UnfinishedAttempt>
 }
 
-/** Throws RUN_006 while there is no transcript yet, RUN_004 when there will never be one. */
-export async function storedTranscript(
-  operation: Operation,
-  projectId: string,
-  records: TranscriptRecords,
-): Promise<StoredTranscript> {
-  const { outcome, suspensionHash } = operation
-  const recordHash = outcome?.recordHash
-  if (recordHash !== undefined) {
-    return { kind: 'ended', hash: recordHash, record: await records.readAttempt(projectId, recordHash) }
-  }
-  if (suspensionHash === null) throw withoutTranscript(operation)
-  return { kind: 'unfinished', hash: suspensionHash, record: await records.readUnfinished(projectId, suspensionHash) }
+type TranscriptSource = TranscriptRecords & {
+  /** Reads what an attempt has said that has no record (yet), in parts. */
+  readTalk(run: Pick<Run, 'projectId' | 'runId'>, attempt: OneAttempt): Promise<unknown[]>
 }
 
-function withoutTranscript({ operationId, runId, status, attempt, outcome }: Operation): AppError {
+/** Lists the attempts that have a conversation of their own: no later one goes on from them. The last one is shown if none is named. */
+export function attemptsOf({ attempt, status, outcome, suspensionHash, keptAttempts }: Operation): number[] {
+  const hasOwn = outcome?.recordHash !== undefined || suspensionHash !== null || status === 'running'
+  return hasOwn && !keptAttempts.includes(attempt) ? [...keptAttempts, attempt] : keptAttempts
+}
+
+/** Throws RUN_006 while there is no transcript yet, RUN_004 when there will never be one, and for an attempt without one. */
+export async function storedTranscript(
+  operation: Operation,
+  run: Pick<Run, 'projectId' | 'runId'>,
+  { records, attempt: asked }: { records: TranscriptSource; attempt: number | undefined },
+): Promise<StoredTranscript> {
+  const attempts = attemptsOf(operation)
+  const attempt = asked ?? attempts.at(-1)
+  if (attempt === undefined || (asked !== undefined && !attempts.includes(asked)))
+    throw withoutTranscript(operation, asked)
+  const { outcome, suspensionHash: resumes, keptAttempts, status } = operation
+  const isKept = keptAttempts.includes(attempt)
+  const recordHash = isKept ? undefined : outcome?.recordHash
+  if (recordHash !== undefined)
+    return { kind: 'ended', hash: recordHash, record: await records.readAttempt(run.projectId, recordHash) }
+  const talk = isKept || status === 'running' ? await records.readTalk(run, { ...operation, attempt }) : []
+  if (isKept || resumes === null || talk.length > 0)
+    return { kind: 'talk', hash: null, record: spoken(operation, attempt, talk) }
+  return { kind: 'unfinished', hash: resumes, record: await records.readUnfinished(run.projectId, resumes) }
+}
+
+function spoken(
+  { runId, operationId, bundle, bundleHash, startedAt }: Operation,
+  attempt: number,
+  talk: unknown[],
+): Shown {
+  const parts = z.array(TalkPart).parse(talk)
+  const said = joinTalk(parts)
+  const model = said.exchanges.findLast(({ error }) => error === undefined)?.model ?? ''
+  const began = parts[0]?.startedAt ?? startedAt ?? 0
+  return {
+    runId,
+    operationId,
+    attempt,
+    bundle,
+    bundleHash,
+    model,
+    versions: {},
+    startedAt: began,
+    replies: [],
+    ...said,
+  }
+}
+
+function withoutTranscript(operation: Operation, asked: number | undefined): AppError {
+  const { operationId, runId, status, attempt, outcome } = operation
   const none = `There is no transcript of operation ${operationId} of run ${runId}`
-  if (!isEndedOperation(status)) return new AppError('RUN_006', `${none} yet: it is ${status}.`)
+  if (!isEndedOperation(status) && (attempt === 0 || asked === undefined))
+    return new AppError('RUN_006', `${none} yet: it is ${status}.`)
+  if (asked !== undefined && asked > attempt)
+    return new AppError(
+      'RUN_004',
+      `Operation ${operationId} of run ${runId} has no attempt ${asked}: its last one is ${attempt}.`,
+    )
+  if (asked !== undefined && attemptsOf(operation).length > 0) {
+    const others = `those that have one: ${attemptsOf(operation).join(', ')}`
+    return new AppError(
+      'RUN_004',
+      `${none} for attempt ${asked}: a later one goes on from it, or it said nothing; ${others}.`,
+    )
+  }
   const { errorCode, reason, summary = '' } = outcome ?? {}
   const why = [errorCode, reason ?? summary].filter((part) => part !== undefined && part !== '').join(' ')
   const because = why === '' ? '' : ` (${why})`
@@ -72,16 +136,21 @@ export function transcriptView(
   const { node, status, outcome } = operationView(operation)
   const entries = [...transcriptEntries(record, shown)]
   const began = Math.min(record.startedAt, record.exchanges[0]?.startedAt ?? Infinity)
+  const attempts = attemptsOf(operation)
+  // One that goes on from a record, and has said nothing since, has that conversation.
+  const attempt = stored.kind === 'unfinished' ? operation.attempt : record.attempt
   return viewOf(TranscriptView, record, {
     agent: record.bundle,
     node,
     status,
+    attempt,
+    attempts,
     record_hash: hash,
     started_at: isoTime(began),
     entries: 'question' in record ? [...entries, questionEntry(record)] : entries,
     evidence:
       stored.kind === 'ended' ? changeSetsOf(stored.record).flatMap(({ evidence }) => evidence.map(wireEvidence)) : [],
-    outcome,
+    outcome: attempts.some((later) => later > attempt) ? null : outcome,
   })
 }
 

@@ -216,6 +216,7 @@ export function anOperation(over: Partial<Operation> = {}): Operation {
     begunAt: began,
     generation: 1,
     supersededBy: null,
+    keptAttempts: [],
     endedAt: began + 122_000,
     outcome: anOutcome,
     waitsFor: null,

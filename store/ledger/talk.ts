@@ -1,0 +1,103 @@
+import { z } from 'zod'
+import { AppError } from '#domain/error.ts'
+import { OperationId, type RunId } from '#domain/ids.ts'
+import { parseJson } from '#domain/json.ts'
+import { untilAborted } from '#platform/clock.ts'
+import type { OperationAccount, Violation } from './accounts.ts'
+import { runKeys, type RunKeys } from './keys.ts'
+import type { LedgerStore } from './store.ts'
+
+type OfRun = { projectId: string; runId: RunId }
+type OneAttempt = { operationId: OperationId; attempt: number }
+type TalkingAttempt = OfRun & OneAttempt & { leaseMs: number }
+
+/** Part of what attempt `a` says: `j` itself, or the name of the object that has it. */
+const StoredPart = z.union([
+  z.strictObject({ a: z.int(), j: z.unknown() }),
+  z.strictObject({ a: z.int(), r: z.string() }),
+])
+
+/**
+ * Returns a part of what an attempt says as Redis has it: without secrets, and as those of events in the object store where it is large.
+ * STORE_002 before the lease is in danger.
+ */
+export async function storedTalk(
+  { archive, redactor }: LedgerStore,
+  attempt: TalkingAttempt,
+  part: object,
+): Promise<string> {
+  const json = redactor.json(JSON.stringify(part))
+  if (archive === undefined || Buffer.byteLength(json) <= archive.maxInlineBytes) return inlineTalk(attempt, json)
+  const late = AbortSignal.timeout(attempt.leaseMs / 3)
+  const r = await untilAborted(archive.putPayload(attempt, json), late).catch((cause: unknown) => {
+    throw late.aborted ? new AppError('STORE_002', 'The object store does not take what was said.', { cause }) : cause
+  })
+  return JSON.stringify({ a: attempt.attempt, r })
+}
+
+/** The same without secrets already, of any size. */
+export function inlineTalk({ attempt }: Pick<OneAttempt, 'attempt'>, json: string): string {
+  return `{"a":${attempt},"j":${json}}`
+}
+
+/** Returns a text that changes whenever the operation, or what its attempts have said, may have changed. */
+export async function talkVersion({ redis, namespace }: LedgerStore, runId: RunId, id: OperationId): Promise<string> {
+  return (await redis.hmget(runKeys(namespace, runId).operation(id), 'status', 'attempt', 'n')).join(' ')
+}
+
+/** Returns the parts of what an attempt has said that runs, or that is over without a record; none of any other. */
+export async function readTalk(store: LedgerStore, run: OfRun, { operationId, attempt }: OneAttempt) {
+  const { redis, namespace, archive } = store
+  const keys = runKeys(namespace, run.runId)
+  // In this order: what becomes the past between the reads is found.
+  const [running, over, past] = await Promise.all([
+    redis.lrange(keys.talk(operationId), 0, -1),
+    redis.lrange(keys.talk(operationId, `${attempt}`), 0, -1),
+    redis.hget(keys.operation(operationId), 'past'),
+  ])
+  let parts = partsOf(running).filter(({ a }) => a === attempt)
+  if (parts.length === 0) parts = partsOf(over)
+  if (parts.length === 0 && past?.split(' ').includes(`${attempt}`) === true)
+    parts = partsOf((await archive?.getTalk({ ...run, operationId, attempt: `${attempt}` })) ?? [])
+  return Promise.all(parts.map(async (part) => ('r' in part ? archive?.getPayload(run, part.r) : part.j)))
+}
+
+function partsOf(stored: readonly string[]) {
+  return stored.map((json) => StoredPart.parse(parseJson(json)))
+}
+
+/** Moves what attempts said that are over to the object store. A crash loses nothing, and concurrent calls are harmless. */
+export async function archiveTalks(
+  { redis, archive }: LedgerStore,
+  run: OfRun,
+  keys: RunKeys,
+  members: readonly string[],
+): Promise<void> {
+  for (const member of members) {
+    const [id, attempt = ''] = member.split(' ')
+    const operationId = OperationId.parse(id)
+    const key = keys.talk(operationId, attempt)
+    const parts = await redis.lrange(key, 0, -1)
+    if (parts.length > 0) await archive?.putTalk({ ...run, operationId, attempt }, parts)
+    await redis.multi().del(key).srem(keys.past, member).exec()
+  }
+}
+
+const slice = 500
+
+/** Finds what is kept of the conversations of operations that do not run, and is no past (invariant 2). */
+export async function strayTalks(
+  { redis, namespace }: LedgerStore,
+  runId: RunId,
+  operations: ReadonlyMap<OperationId, Pick<OperationAccount, 'status'>>,
+): Promise<Violation[]> {
+  const keys = runKeys(namespace, runId)
+  const idle = [...operations].flatMap(([id, { status }]) => (status === 'running' ? [] : [id]))
+  const stray: string[] = []
+  for (let first = 0; first < idle.length; first += slice) {
+    const ids = idle.slice(first, first + slice)
+    if ((await redis.exists(...ids.map((id) => keys.talk(id)))) === 0) continue
+    for (const id of ids) if ((await redis.exists(keys.talk(id))) === 1) stray.push(id)
+  }
+  return stray.map((id) => ({ invariant: 2, message: `operation ${id} does not run, and what it says is there` }))
+}
