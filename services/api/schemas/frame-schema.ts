@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { RunId } from '#domain/id-schemas.ts'
+import { OperationId, RunId } from '#domain/id-schemas.ts'
 import { EventView } from './event-schema.ts'
-import { RunStatusShape } from './run-schema.ts'
+import { OperationStatusShape, RunStatusShape } from './run-schema.ts'
 
 const Position = z.string().meta({ description: 'what `after` and `Last-Event-ID` take' })
 
@@ -25,7 +25,16 @@ export const Frame = z
       })
       .meta({ id: 'ResyncFrame' }),
     z.strictObject({ type: z.literal('event'), id: Position, event: EventView }).meta({ id: 'EventFrame' }),
-    z.strictObject({ type: z.literal('end'), run_id: RunId, status: RunStatusShape }).meta({ id: 'EndFrame' }),
+    z
+      .strictObject({
+        type: z.literal('end'),
+        run_id: RunId,
+        operation_id: OperationId.optional().meta({ description: 'of the stream of a conversation' }),
+        status: z
+          .union([RunStatusShape, OperationStatusShape])
+          .meta({ id: 'StatusAtEnd', description: 'of the run, or of the operation' }),
+      })
+      .meta({ id: 'EndFrame' }),
     z
       .strictObject({
         type: z.literal('ping'),

@@ -62,7 +62,7 @@ those of one run. What differs:
 
 const ProjectPosition = z
   .string()
-  .regex(/^(?:0|\d{1,15}-\d{1,15}(?:\.\d{1,12})?)$/, 'not a position of the events of all runs')
+  .regex(/^(?:0|\d{1,15}-\d{1,15}\.\d{1,12})$/, 'not a position of the events of all runs')
 
 export const categories = listed
   .pipe(z.array(EventCategoryShape).min(1))
