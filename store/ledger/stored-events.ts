@@ -51,13 +51,16 @@ export async function storedEvents(
   const args: string[] = []
   for (const event of events) {
     const data = redactor.json(JSON.stringify(event.data))
-    const maxBytes = event.event === 'model.responded' ? Infinity : archive?.maxInlineBytes // its tokens are counted
-    const isLarge = Buffer.byteLength(data) > (maxBytes ?? Infinity)
-    const hash = isLarge ? await archive?.putPayload(typeof run === 'function' ? await run() : run, data) : undefined
+    const isApart = event.event !== 'model.responded' && isLarge(data, archive) // its tokens are counted
+    const hash = isApart ? await archive?.putPayload(typeof run === 'function' ? await run() : run, data) : undefined
     const rest = hash === undefined ? `"j":${data}` : `"j":{},"r":"${hash}"`
     args.push(Math.round(event.ageMs ?? 0).toString(), `${headOf(event, redactor)},${rest}}`)
   }
   return args
+}
+
+export function isLarge(json: string, archive: Pick<EventArchive, 'maxInlineBytes'> | undefined): boolean {
+  return Buffer.byteLength(json) > (archive?.maxInlineBytes ?? Infinity)
 }
 
 /** Says whose run it is, to those who need to know. RUN_001. */

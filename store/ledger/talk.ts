@@ -6,6 +6,7 @@ import { untilAborted } from '#platform/clock.ts'
 import type { OperationAccount, Violation } from './accounts.ts'
 import { runKeys, type RunKeys } from './keys.ts'
 import type { LedgerStore } from './store.ts'
+import { isLarge } from './stored-events.ts'
 
 type OfRun = { projectId: string; runId: RunId }
 type OneAttempt = { operationId: OperationId; attempt: number }
@@ -27,7 +28,7 @@ export async function storedTalk(
   part: object,
 ): Promise<string> {
   const json = redactor.json(JSON.stringify(part))
-  if (archive === undefined || Buffer.byteLength(json) <= archive.maxInlineBytes) return inlineTalk(attempt, json)
+  if (archive === undefined || !isLarge(json, archive)) return inlineTalk(attempt, json)
   const late = AbortSignal.timeout(attempt.leaseMs / 3)
   const r = await untilAborted(archive.putPayload(attempt, json), late).catch((cause: unknown) => {
     throw late.aborted ? new AppError('STORE_002', 'The object store does not take what was said.', { cause }) : cause

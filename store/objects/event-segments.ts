@@ -9,9 +9,9 @@ import { damagedObject, linesOf, openHashedReads, parseLine } from './hashed-rea
 
 type Segment = { projectId: string; runId: string; first: number; last: number }
 type Run = Pick<Segment, 'projectId' | 'runId'>
+type PastAttempt = Run & { operationId: string; attempt: string }
 /** `maxInlineBytes`: data of more bytes is stored by itself. */
 type SegmentOptions = { maxCacheBytes?: number; maxInlineBytes?: number }
-type PastAttempt = Run & { operationId: string; attempt: string }
 type Page = { after: number; limit: number }
 
 const contentType = 'application/x-ndjson'

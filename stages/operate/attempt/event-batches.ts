@@ -13,7 +13,9 @@ const maxBytes = 256 * 1024
 /** Numbers an attempt's events in batches of a bounded size. One is sent again until it has arrived, or is refused for good. */
 export type EventBatches = ReturnType<typeof openEventBatches>
 
-export function openEventBatches(workerId: string, attempt: number, untold = openUntoldTalk()) {
+type Teller = { workerId: string; attempt: number }
+
+export function openEventBatches({ workerId, attempt }: Teller, untold = openUntoldTalk()) {
   const origin = { kind: 'worker', id: workerId } as const
   const whole = (event: AgentEvent, ageMs: number) => ofAttempt(event, { origin, attempt, ageMs })
   const pending: (SizedEvent & { at: number })[] = []
@@ -38,8 +40,7 @@ export function openEventBatches(workerId: string, attempt: number, untold = ope
     /** Returns the next batch with all that was said, and with events that are true only once the command is carried out that it goes with. */
     lastWith(closing: readonly AgentEvent[]): EventBatch {
       const { n, events } = this.next()
-      const told = closing.map((event) => whole(event, 0))
-      return { n, events: [...events, ...told], talk: untold.rest() }
+      return { n, events: [...events, ...closing.map((event) => whole(event, 0))], talk: untold.rest() }
     },
     arrived() {
       untold.wasTold(batch?.talk)

@@ -95,8 +95,7 @@ export function openStreams({ log, closing, notices, readerLimits }: StreamDeps)
       serve({ ...reader, wire: wires.socket, sink: socketSink(await upgrade(), limits) })
       return c.body(null)
     }
-    const cut = () => c.env?.outgoing?.destroy()
-    const body = streamBody((sink) => serve({ ...reader, wire: wires.stream, sink }), cut)
+    const body = streamBody((sink) => serve({ ...reader, wire: wires.stream, sink }), c.env?.outgoing)
     for (const [name, value] of Object.entries(streamHeaders)) c.header(name, value)
     return c.body(body)
   }
