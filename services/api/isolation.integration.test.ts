@@ -105,10 +105,8 @@ const asked: Record<string, (ids: Ids) => Request[] | Promise<Request[]>> = {
     { path: `/v1/runs/${run}/operations/${operation}/transcript`, init: { headers: { accept: 'text/event-stream' } } },
   ],
   'GET /v1/runs/{run_id}/plan': ({ run }) => get(`/v1/runs/${run}/plan`),
-  'GET /v1/runs/{run_id}/nodes': ({ run }) => [
-    ...get(`/v1/runs/${run}/nodes`),
-    ...get(`/v1/runs/${run}/nodes?cursor=1`),
-  ],
+  'GET /v1/runs/{run_id}/nodes': ({ run }) =>
+    ['', '?cursor=1'].flatMap((query) => get(`/v1/runs/${run}/nodes${query}`)),
   'GET /v1/runs/{run_id}/nodes/{node_id}': ({ run, node }) => get(`/v1/runs/${run}/nodes/${node}`),
   'GET /v1/runs/{run_id}/nodes/{node_id}/edges': ({ run, node }) => get(`/v1/runs/${run}/nodes/${node}/edges`),
   'GET /v1/runs/{run_id}/questions': ({ asking }) => get(`/v1/runs/${asking}/questions`),
@@ -129,10 +127,8 @@ const asked: Record<string, (ids: Ids) => Request[] | Promise<Request[]>> = {
     ...get(`/v1/runs/${run}/findings`),
     ...get(`/v1/runs/${asking}/findings?agent=lint`),
   ],
-  'GET /v1/runs/{run_id}/changes': ({ run, operation }) => [
-    ...get(`/v1/runs/${run}/changes`),
-    ...get(`/v1/runs/${run}/changes?operation_id=${operation}`),
-  ],
+  'GET /v1/runs/{run_id}/changes': ({ run, operation }) =>
+    ['', `?operation_id=${operation}`].flatMap((query) => get(`/v1/runs/${run}/changes${query}`)),
   'POST /v1/runs/{run_id}/decisions': ({ run }) => [
     { path: `/v1/runs/${run}/decisions`, init: json({ where: {}, verdict: 'accept' }) },
   ],

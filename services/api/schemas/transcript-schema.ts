@@ -149,7 +149,7 @@ export const TranscriptView = z
     attempts: z
       .array(z.int())
       .meta({ description: 'those with a conversation of their own; the last one is shown by default' }),
-    record_hash: orNull(z.string()).meta({
+    record_hash: z.string().nullable().meta({
       description: 'null: what an attempt has said that runs, or left no record',
     }),
     model: z.string().meta({ description: 'as the servers report it; empty: none answered' }),
