@@ -43,7 +43,7 @@ export function transcriptRoutes({ ledger, fullPrompts, redactor, ...deps }: Tra
       const after = c.req.valid('header')['last-event-id'] ?? query.after ?? `${(attempt ?? 1) - 1}-999999`
       const { entries } = await events.read(after)
       const first = { type: 'connected', id: after, missed: entries.length } as const
-      return answer(c, { events, first, after, category: undefined })
+      return answer(c, { events, first, after, categories: undefined })
     }
     const accepted = accepts(c, { header: 'Accept', supports: [json, markdown], default: json })
     const { format = accepted === markdown ? 'markdown' : 'json' } = query
