@@ -193,7 +193,7 @@ function appParts(
       notices,
     },
     changes: { ledger, records, producer, memoryGate, modelKind },
-    transcripts: { ledger, records, fullPrompts: config.fullPrompts, redactor },
+    transcripts: { ledger, records, fullPrompts: config.fullPrompts, redactor, log, closing, notices },
     tokens: { store, projects, table, idempotency },
     usage: { ledger, projects, log },
     webhooks,

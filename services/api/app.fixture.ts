@@ -168,7 +168,15 @@ export async function openTestApi(
       producer: { add: async (_queue, id) => void jobs.push(id) },
       memoryGate: intake.memoryGate,
     },
-    transcripts: { ledger, records, fullPrompts: options.fullPrompts ?? true, redactor },
+    transcripts: {
+      ledger,
+      records,
+      fullPrompts: options.fullPrompts ?? true,
+      redactor,
+      log,
+      closing: closing.signal,
+      notices,
+    },
     tokens: {
       store: tokenStore,
       projects: openProjectStore(redis, server.namespace),

@@ -101,6 +101,7 @@ const asked: Record<string, (ids: Ids) => Request[] | Promise<Request[]>> = {
   'GET /v1/runs/{run_id}/operations/{operation_id}/transcript': ({ run, operation }) => [
     ...get(`/v1/runs/${run}/operations/${operation}/transcript`),
     ...get(`/v1/runs/${run}/operations/${operation}/transcript?attempt=1`),
+    { path: `/v1/runs/${run}/operations/${operation}/transcript`, init: { headers: { accept: 'text/event-stream' } } },
   ],
   'GET /v1/runs/{run_id}/plan': ({ run }) => get(`/v1/runs/${run}/plan`),
   'GET /v1/runs/{run_id}/nodes': ({ run }) => [

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { RunId } from '#domain/id-schemas.ts'
+import { OperationId, RunId } from '#domain/id-schemas.ts'
 import { EventView } from './event-schema.ts'
-import { RunStatusShape } from './run-schema.ts'
+import { OperationStatusShape, RunStatusShape } from './run-schema.ts'
 
 const Position = z.string().meta({ description: 'what `after` and `Last-Event-ID` take' })
 
@@ -23,7 +23,12 @@ export const Frame = z.discriminatedUnion('type', [
     last: Position.meta({ description: 'the last one' }),
   }),
   z.strictObject({ type: z.literal('event'), id: Position, event: EventView }),
-  z.strictObject({ type: z.literal('end'), run_id: RunId, status: RunStatusShape }),
+  z.strictObject({
+    type: z.literal('end'),
+    run_id: RunId,
+    operation_id: OperationId.optional().meta({ description: 'of the stream of a conversation' }),
+    status: z.union([RunStatusShape, OperationStatusShape]).meta({ description: 'of the run, or of the operation' }),
+  }),
   z.strictObject({
     type: z.literal('ping'),
     id: Position.optional().meta({ description: 'of the last event that was read, also of other categories' }),

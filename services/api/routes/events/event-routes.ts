@@ -17,15 +17,14 @@ import { openReaders, type Reader, type ReaderLimits, usualReaderLimits } from '
 import { socketSink } from './socket-sink.ts'
 import { streamBody } from './stream-body.ts'
 
-export type EventRouteDeps = {
-  ledger: EventSource & ToldSource
-  redactor: Redactor
+export type StreamDeps = {
   log: Pick<Log, 'debug' | 'warn'>
   /** When it aborts, waiting requests answer with what they have, and streams end. */
   closing: AbortSignal
   notices: FollowerDeps['notices']
   readerLimits?: Partial<EventLimits>
 }
+export type EventRouteDeps = StreamDeps & { ledger: EventSource & ToldSource; redactor: Redactor }
 
 export type EventLimits = ReaderLimits & Pick<FollowerDeps, 'lookMs'>
 const usualLimits: EventLimits = { ...usualReaderLimits, lookMs: 15_000 }
@@ -37,11 +36,9 @@ const streamHeaders = {
 
 /** `Accept: text/event-stream` asks for a live stream instead of a page, and so does a request for a WebSocket. */
 export function addEventRoutes(routes: OpenAPIHono<ApiEnv>, deps: EventRouteDeps): void {
-  const { ledger: source, redactor, log, closing, notices, readerLimits } = deps
-  const limits = { ...usualLimits, ...readerLimits }
-  const logs = openLogFollower({ notices, lookMs: limits.lookMs })
+  const { ledger: source, redactor, log, closing } = deps
+  const { logs, answer } = openStreams(deps)
   const logOf = openRunLogs({ source, redactor })
-  const answer = openAnswers(deps, logs, limits)
   routes.openapi(eventEndpoints.events, async (c) => {
     const { after, category, limit, wait_ms: waitMs } = c.req.valid('query')
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, source)
@@ -77,15 +74,17 @@ export function addEventRoutes(routes: OpenAPIHono<ApiEnv>, deps: EventRouteDeps
   })
 }
 
-function wantsStream(c: Context<ApiEnv>): boolean {
+export function wantsStream(c: Context<ApiEnv>): boolean {
   return c.env?.upgrade !== undefined || /\btext\/event-stream\b/i.test(c.req.header('accept') ?? '')
 }
 
-/** Answers with a stream, or changes over to a WebSocket. */
-function openAnswers(deps: EventRouteDeps, logs: ReturnType<typeof openLogFollower>, limits: EventLimits) {
-  const serve = openReaders({ logs, log: deps.log, closing: deps.closing, limits })
+/** Opens what follows logs. `answer` answers with a stream of one, or changes over to a WebSocket. */
+export function openStreams({ log, closing, notices, readerLimits }: StreamDeps) {
+  const limits = { ...usualLimits, ...readerLimits }
+  const logs = openLogFollower({ notices, lookMs: limits.lookMs })
+  const serve = openReaders({ logs, log, closing, limits })
   const wires = { stream: sharedWire(serverSentEvents), socket: sharedWire(socketMessages) }
-  return async (c: Context<ApiEnv>, asked: Pick<Reader, 'events' | 'first' | 'after' | 'category'>) => {
+  const answer = async (c: Context<ApiEnv>, asked: Pick<Reader, 'events' | 'first' | 'after' | 'category'>) => {
     const { projectId } = c.get('caller')
     const isAllowed = async () => {
       const now = await c.get('callerNow')()
@@ -102,6 +101,7 @@ function openAnswers(deps: EventRouteDeps, logs: ReturnType<typeof openLogFollow
     for (const [name, value] of Object.entries(streamHeaders)) c.header(name, value)
     return c.body(body)
   }
+  return { logs, answer }
 }
 
 function firstOfRun(run: Run, after: number): FirstFrame {

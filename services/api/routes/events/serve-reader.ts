@@ -137,7 +137,7 @@ async function giveAll(reader: Reader, progress: Progress, { followed, bell }: F
   send(reader, progress, [wire.control(first, progress.at)])
   if (first.type === 'resync') return 'end'
   while (progress.ending === undefined) {
-    const { last, status, isOver, fault } = followed.state()
+    const { last, status, isOver, fault, end = status && { run_id: events.name, status } } = followed.state()
     const isAtEnd = comparePositions(progress.at, last) >= 0
     if (progress.isFull || (isAtEnd && !isOver && fault === undefined)) {
       await bell.rung()
@@ -145,8 +145,8 @@ async function giveAll(reader: Reader, progress: Progress, { followed, bell }: F
     }
     if (fault?.kind === 'fault') throw fault.error
     if (fault !== undefined) return sendResync(reader, progress, fault.kept)
-    if (isAtEnd && status !== undefined) {
-      send(reader, progress, [wire.control({ type: 'end', run_id: events.name, status }, progress.at)])
+    if (isAtEnd && end !== undefined) {
+      send(reader, progress, [wire.control({ type: 'end', ...end }, progress.at)])
       return 'end'
     }
     const { entries, at, lost } = followed.recent(progress.at) ?? (await readPatiently(followed, progress.at))
