@@ -4,7 +4,6 @@ import { z } from 'zod'
 import { parseJson } from '#domain/json.ts'
 import { testRedis, type TestRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
-import { ProjectEventPage } from '#schemas/event-schema.ts'
 import { Problem } from '#schemas/problem-schema.ts'
 import { TokenCreated, TokenPage } from '#schemas/token-schema.ts'
 import { openTestApi, runForm, tarOf, type TestApi } from './app.fixture.ts'
@@ -231,12 +230,6 @@ describe('a project', () => {
       }
     },
   )
-
-  it('sees the events of its own runs among those of all', async () => {
-    const { events } = ProjectEventPage.parse(await (await beta.ask('/v1/events?after=0')).json())
-    const { run, asking } = beta.ids
-    expect(new Set(events.map((event) => event.run_id))).toEqual(new Set([run, asking]))
-  })
 
   it('does not share its idempotency keys', async () => {
     const init = async () => ({
