@@ -14,6 +14,7 @@ import { ProjectBudgetView, ProjectPage, ProjectView } from '#schemas/project-sc
 import { QuestionPage, QuestionView } from '#schemas/question-schema.ts'
 import { BudgetView, RunAccepted, RunPage, RunView } from '#schemas/run-schema.ts'
 import type { RepositoryRunBody, RunRequestBody } from '#schemas/run-request-schema.ts'
+import { TranscriptPart } from '#schemas/transcript-schema.ts'
 import { TokenCreated, TokenPage, type TokenRequest } from '#schemas/token-schema.ts'
 import { UsageView } from '#schemas/usage-schema.ts'
 import { WorkerPage } from '#schemas/worker-schema.ts'
@@ -95,7 +96,7 @@ function patchCalls({ get, getStream, post }: ApiConnection) {
   }
 }
 
-function operationCalls({ get, getText, post }: ApiConnection) {
+function operationCalls({ get, getText, streamParts, post }: ApiConnection) {
   return {
     /** Follows the order of the plan. */
     listOperations: (runId: string, page: Page & { status?: string | undefined }) =>
@@ -123,6 +124,9 @@ function operationCalls({ get, getText, post }: ApiConnection) {
         transcriptPath(runId, operationId, choice),
         choice.format === 'json' ? 'application/json' : 'text/markdown',
       ),
+    /** Yields the same part by part, as it comes, until the operation has ended, or the attempt that was chosen. */
+    followTranscript: (runId: string, operationId: string, choice: TranscriptChoice) =>
+      streamParts(transcriptPath(runId, operationId, choice), TranscriptPart),
     /** Follows the order of the plan. */
     listFindings: (runId: string, page: Page & Partial<Record<'agent' | 'path' | 'severity', string>>) =>
       get(`${runPath(runId)}/findings`, FindingPage, page),

@@ -16,10 +16,9 @@ put redis_url_api "redis://remora-api:$(random)@redis:6379"
 put redis_url_discovery "redis://remora-discovery:$(random)@redis:6379"
 put redis_url_publisher "redis://remora-publisher:$(random)@redis:6379"
 put redis_url_worker "redis://remora-worker:$(random)@redis:6379"
-put redis_url_reader "redis://remora-reader:$(random)@redis:6379" # of programs that read the events of all runs
 users() {
   echo 'user default off'
-  for service in api discovery publisher worker reader; do
+  for service in api discovery publisher worker; do
     password=$(sed 's/.*:\(.*\)@.*/\1/' "$folder/redis_url_$service")
     sed -n "s/>PASSWORD_$service />$password /p" "$(dirname "$0")/redis-users.acl"
   done

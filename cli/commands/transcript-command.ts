@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
+import type { ApiClient } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
 import { requireWritable, writeWhole } from '../run/output-file.ts'
 import { withRuns } from '../run/reach-service.ts'
@@ -7,7 +8,7 @@ import { findOperation } from '../run/find-operation.ts'
 import { openPaint, paintMarkdown, visible } from '../terminal-text.ts'
 import { positiveUpTo } from './shared-options.ts'
 
-type TranscriptOptions = { format: 'markdown' | 'json'; json?: true; out?: string; attempt?: number }
+type TranscriptOptions = { format: 'markdown' | 'json'; json?: true; out?: string; attempt?: number; follow?: true }
 
 export function addTranscriptCommand(command: Command, context: CliContext): void {
   command
@@ -16,17 +17,27 @@ export function addTranscriptCommand(command: Command, context: CliContext): voi
     .addOption(new Option('--format <format>', 'how to print').choices(['markdown', 'json']).default('markdown'))
     .option('--json', 'the same as --format json')
     .option('--attempt <number>', 'an earlier attempt, which was handed back or lost', positiveUpTo(999_999))
-    .option('-o, --out <file>', 'write it to a file instead')
-    .action(async (runId: string, operation: string[], { json, out, ...given }: TranscriptOptions) => {
+    .option('-f, --follow', 'print it as it comes, until the operation has ended; as JSON, an entry a line')
+    .addOption(new Option('-o, --out <file>', 'write it to a file instead').conflicts('follow'))
+    .action(async (runId: string, operation: string[], { json, out, follow, ...given }: TranscriptOptions) => {
       const choice = json ? { ...given, format: 'json' as const } : given
       const path = out === undefined ? undefined : resolve(context.cwd, out)
       if (path !== undefined) await requireWritable(path)
       await withRuns(context, async ({ client }) => {
         const operationId = await findOperation(client, runId, operation)
+        if (follow) return printParts(client.followTranscript(runId, operationId, choice), context)
         const text = await client.readTranscript(runId, operationId, choice)
         const shown = choice.format === 'json' ? `${text}\n` : visible(text)
         if (path !== undefined) await writeWhole(path, [shown])
         else context.io.out(choice.format === 'json' ? shown : paintMarkdown(shown, openPaint(context.colored)))
       })
     })
+}
+
+async function printParts(parts: ReturnType<ApiClient['followTranscript']>, context: CliContext): Promise<void> {
+  const paint = openPaint(context.colored)
+  for await (const part of parts) {
+    const text = 'markdown' in part ? paintMarkdown(visible(part.markdown), paint) : JSON.stringify(part)
+    context.io.out(`${text}\n`)
+  }
 }

@@ -1,7 +1,7 @@
 import type { QuestionView } from '#schemas/question-schema.ts'
+import { nodePlace } from '#domain/timeline/words.ts'
 import { onOneLine } from '../terminal-text.ts'
 import type { OpenQuestion, ProgressState } from './progress-state.ts'
-import { nodePlace } from '../wording.ts'
 
 type Asking = Pick<ProgressState, 'runId' | 'questions'>
 

@@ -95,12 +95,14 @@ const asked: Record<string, (ids: Ids) => Request[] | Promise<Request[]>> = {
     { path: `/v1/runs/${run}/retry`, init: json({}) },
     { path: `/v1/runs/${run}/retry`, init: json({ operations: [operation] }) },
   ],
+  'POST /v1/runs/{run_id}/result': ({ run }) => [{ path: `/v1/runs/${run}/result`, init: json({}) }],
   'GET /v1/runs/{run_id}/operations': ({ run }) => get(`/v1/runs/${run}/operations`),
   'GET /v1/runs/{run_id}/operations/{operation_id}': ({ run, operation }) =>
     get(`/v1/runs/${run}/operations/${operation}`),
   'GET /v1/runs/{run_id}/operations/{operation_id}/transcript': ({ run, operation }) => [
     ...get(`/v1/runs/${run}/operations/${operation}/transcript`),
     ...get(`/v1/runs/${run}/operations/${operation}/transcript?attempt=1`),
+    { path: `/v1/runs/${run}/operations/${operation}/transcript`, init: { headers: { accept: 'text/event-stream' } } },
   ],
   'GET /v1/runs/{run_id}/plan': ({ run }) => get(`/v1/runs/${run}/plan`),
   'GET /v1/runs/{run_id}/nodes': ({ run }) => [

@@ -10,7 +10,6 @@ import { expectKnownRun, NamedFields, runScript, unknownRun } from './script.ts'
 
 const resumeScript = runScript('resume')
 const sliceLength = 200
-const eventCharacters = 2_000
 
 const Asked = Question.omit({ status: true, answer: true })
 const Ending = z.discriminatedUnion('status', [
@@ -79,7 +78,7 @@ export async function resume(store: LedgerStore, runId: RunId, answer: Answer): 
   if (text.length > maxAnswerCharacters) {
     throw new AppError('ASK_005', `An answer has at most ${maxAnswerCharacters} characters, this one ${text.length}.`)
   }
-  const shown = store.redactor.text(text).slice(0, eventCharacters).toWellFormed()
+  const shown = store.redactor.text(text).toWellFormed()
   const { kind, id } = store.origin
   const args = [requestId, text, shown, command, by.kind, by.id, kind, id]
   const keys = runKeys(store.namespace, runId)

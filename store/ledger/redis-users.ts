@@ -1,6 +1,6 @@
 import type { PartCheck } from '#platform/readiness.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
-import { runKeys, toldKeys } from './keys.ts'
+import { runKeys } from './keys.ts'
 
 const redisServices = ['api', 'discovery', 'publisher', 'worker', 'setup'] as const
 export type RedisService = (typeof redisServices)[number]
@@ -28,9 +28,7 @@ const people = [run.decisions, run.publication]
 const shared = [`${namespace}:{all}:*`]
 const models = [`${namespace}:{slots}:*`]
 const results = [`${namespace}:results`, `{${namespace}:results}:*`]
-/** The ranges of the events of all runs, and beside them what was told and trimmed. */
-const { ranges } = toldKeys(namespace)
-const toldState = `{${namespace}:events}:*`
+const told = [`${namespace}:events`, `{${namespace}:events}:*`]
 /** Covers queues by their names in store/queues/catalog.ts. */
 const queues = (...names: readonly string[]) => names.map((name) => `{${namespace}}:${name}:*`)
 
@@ -46,7 +44,7 @@ const rights: Readonly<Record<RedisService, Rights>> = {
       ...['inbox', 'handled', 'seen:*', 'installations'].map((name) => `${namespace}:{github}:${name}`),
       ...queues('snapshots', 'patches', 'publications'),
     ],
-    reads: [`${namespace}:{github}:repositories`, ranges, toldState],
+    reads: [`${namespace}:{github}:repositories`, ...told],
   },
   discovery: {
     writes: [
@@ -54,8 +52,7 @@ const rights: Readonly<Record<RedisService, Rights>> = {
       ...people,
       ...shared,
       ...results,
-      ranges,
-      toldState,
+      ...told,
       ...queues('snapshots', 'discoveries', 'setups', 'operations', 'compositions', 'patches', 'publications'),
     ],
   },
@@ -76,17 +73,7 @@ const rights: Readonly<Record<RedisService, Rights>> = {
 }
 
 /** Reads, acknowledges and looks at a group, which an operator has made, and takes over what another reader of it has left. */
-const readerCommands = [
-  'xreadgroup',
-  'xack',
-  'xpending',
-  'xautoclaim',
-  'xinfo',
-  'ping',
-  'hello',
-  'info',
-  'client|setinfo',
-]
+const readerCommands = '+xreadgroup +xack +xpending +xautoclaim +xinfo +ping +hello +info'
 
 export function redisUser(user: RedisUser): string {
   return `remora-${user}`
@@ -99,7 +86,7 @@ export function aclFile(passwordOf = (user: RedisUser) => `PASSWORD_${user}`): s
     const keys = [...writes.map((key) => `~${key}`), ...reads.map((key) => `%R~${key}`)]
     return `user ${redisUser(service)} on >${passwordOf(service)} ${keys.join(' ')} resetchannels &${namespace}:* -@all ${commands}`
   })
-  const reader = `user ${redisUser('reader')} on >${passwordOf('reader')} ~${ranges} resetchannels -@all ${readerCommands.map((name) => `+${name}`).join(' ')}`
+  const reader = `user ${redisUser('reader')} on >${passwordOf('reader')} ~${namespace}:events resetchannels -@all ${readerCommands}`
   return `${['user default off', ...users, reader].join('\n')}\n`
 }
 

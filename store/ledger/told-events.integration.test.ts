@@ -44,7 +44,7 @@ async function tellNew(count: number, projectId: ProjectId = 'default'): Promise
   return ids
 }
 
-async function trimmedOf(projectId: ProjectId): Promise<string | undefined> {
+async function trimmedOf(projectId: ProjectId): Promise<string | null> {
   return (await test.ledger.readTold(projectId, { from: '-', limit: 1 })).trimmed
 }
 
@@ -123,6 +123,6 @@ describe('ranges', () => {
     await Promise.all([1, 2, 3].map(() => test.ledger.trimTold({ most: 1_000, keepMs: 0 })))
     expect((await ids()).length).toBe(1)
     expect([await trimmedOf('default'), await trimmedOf('other')]).toEqual([`${mine}.1`, `${own}.1`])
-    expect(await trimmedOf('none')).toBeUndefined()
+    expect(await trimmedOf('none')).toBeNull()
   })
 })

@@ -12,8 +12,8 @@ const trimScript = plainScript('trim-told')
 const RunRow = z.tuple([z.string().nullable(), ProjectId.nullable(), z.string().nullable()])
 
 /**
- * Adds the run's events that were not told to the ranges of all runs, each once by any calls, and returns how many. The run of
- * a project that is being deleted, or was, has none.
+ * Adds the run's events that were not told to the ranges of all runs, each once by any calls, and returns how many. A run that is
+ * being deleted, or was, has none.
  */
 export async function tellEvents({ redis, namespace }: LedgerStore, runId: RunId): Promise<number> {
   const { run } = runKeys(namespace, runId)
@@ -27,24 +27,12 @@ export async function tellEvents({ redis, namespace }: LedgerStore, runId: RunId
   return count
 }
 
-const Entry = z
-  .tuple([z.string(), z.array(z.string())])
-  .transform(([id, fields]) => ({ id, ...Object.fromEntries(pairsOf(fields)) }))
-  .pipe(
-    z
-      .object({ id: z.string(), project: ProjectId, run: RunId, first: z.coerce.number(), last: z.coerce.number() })
-      .transform(({ project, run, ...rest }): ToldRange => ({ projectId: project, runId: run, ...rest })),
-  )
-const TwoAnswers = z.tuple([
-  z.tuple([z.null(), z.array(Entry)]),
-  z.tuple([
-    z.null(),
-    z
-      .string()
-      .nullable()
-      .transform((position) => position ?? undefined),
-  ]),
-])
+const Fields = z.object({ project: ProjectId, run: RunId, first: z.coerce.number(), last: z.coerce.number() })
+const Entry = z.tuple([z.string(), z.array(z.string())]).transform(([id, fields]): ToldRange => {
+  const { project, run, ...rest } = Fields.parse(Object.fromEntries(pairsOf(fields)))
+  return { id, projectId: project, runId: run, ...rest }
+})
+const RangesAndTrimmed = z.tuple([z.tuple([z.null(), z.array(Entry)]), z.tuple([z.null(), z.string().nullable()])])
 
 /**
  * Reads up to `limit` ranges of all projects, from the id `from` on. `trimmed` is the position, a range's id, a dot and a number, behind the
@@ -54,10 +42,10 @@ export async function readTold(
   { redis, namespace }: LedgerStore,
   projectId: ProjectId,
   { from, limit }: { from: string; limit: number },
-): Promise<{ ranges: ToldRange[]; trimmed: string | undefined }> {
+) {
   const keys = toldKeys(namespace)
   const reading = redis.multi().xrange(keys.ranges, from, '+', 'COUNT', limit).hget(keys.trimmed, projectId)
-  const [[, ranges], [, trimmed]] = TwoAnswers.parse(await reading.exec())
+  const [[, ranges], [, trimmed]] = RangesAndTrimmed.parse(await reading.exec())
   return { ranges, trimmed }
 }
 

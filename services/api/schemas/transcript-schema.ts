@@ -161,3 +161,12 @@ export const TranscriptView = z
   })
   .meta({ id: 'Transcript' })
 export type TranscriptView = z.infer<typeof TranscriptView>
+
+/** Is what a stream sends of a conversation: an entry, or with `format=markdown` a text of it, of its heading or of its end. */
+export const TranscriptPart = z
+  .union([
+    z.strictObject({ attempt: z.int(), entry: TranscriptEntry }),
+    z.strictObject({ attempt: z.int(), markdown: z.string() }),
+  ])
+  .meta({ id: 'TranscriptPart' })
+export type TranscriptPart = z.infer<typeof TranscriptPart>

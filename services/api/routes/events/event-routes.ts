@@ -17,15 +17,14 @@ import { openReaders, type Reader, type ReaderLimits, usualReaderLimits } from '
 import { socketSink } from './socket-sink.ts'
 import { streamBody } from './stream-body.ts'
 
-export type EventRouteDeps = {
-  ledger: EventSource & ToldSource
-  redactor: Redactor
+export type StreamDeps = {
   log: Pick<Log, 'debug' | 'warn'>
   /** When it aborts, waiting requests answer with what they have, and streams end. */
   closing: AbortSignal
   notices: FollowerDeps['notices']
   readerLimits?: Partial<EventLimits>
 }
+export type EventRouteDeps = StreamDeps & { ledger: EventSource & ToldSource; redactor: Redactor }
 
 export type EventLimits = ReaderLimits & Pick<FollowerDeps, 'lookMs'>
 const usualLimits: EventLimits = { ...usualReaderLimits, lookMs: 15_000 }
@@ -37,19 +36,20 @@ const streamHeaders = {
 
 /** `Accept: text/event-stream` asks for a live stream instead of a page, and so does a request for a WebSocket. */
 export function addEventRoutes(routes: OpenAPIHono<ApiEnv>, deps: EventRouteDeps): void {
-  const { ledger: source, redactor, log, closing, notices, readerLimits } = deps
-  const limits = { ...usualLimits, ...readerLimits }
-  const logs = openLogFollower({ notices, lookMs: limits.lookMs })
+  const { ledger: source, redactor, log, closing } = deps
+  const { logs, answer } = openStreams(deps)
   const logOf = openRunLogs({ source, redactor })
-  const answer = openAnswers(deps, logs, limits)
   routes.openapi(eventEndpoints.events, async (c) => {
-    const { after, category, limit, wait_ms: waitMs } = c.req.valid('query')
+    const { after, category: categories, limit, wait_ms: waitMs } = c.req.valid('query')
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, source)
     if (!wantsStream(c)) {
       requireKnown(run, after)
       const signal = AbortSignal.any([c.req.raw.signal, closing])
-      const categories = category === undefined ? undefined : new Set([category])
-      const page = await readEventPage(run, { after, categories, limit, waitMs }, { source, logs, logOf, signal })
+      const page = await readEventPage(
+        run,
+        { after, categories, limit, waitMs },
+        { source, logs, log: logOf(run), signal },
+      )
       const events = page.events.map((event) => wireEvent(withoutSecrets(event, redactor)))
       const { nextAfter: next_after, runStatus: run_status } = page
       return c.json({ events, next_after, run_status, composing: composingView(run) }, 200)
@@ -57,31 +57,33 @@ export function addEventRoutes(routes: OpenAPIHono<ApiEnv>, deps: EventRouteDeps
     // A client that connects again sends the id of its last event; its URL still has the `after` of its first request.
     const resumed = c.req.valid('header')['last-event-id'] ?? after
     await source.readEvents(run.runId, { after: resumed, limit: 1 }) // a failure can still be answered with a problem
-    return answer(c, { events: logOf(run), first: firstOfRun(run, resumed), after: String(resumed), category })
+    return answer(c, { events: logOf(run), first: firstOfRun(run, resumed), after: String(resumed), categories })
   })
   routes.openapi(eventEndpoints.projectEvents, async (c) => {
-    const { after: asked, category } = c.req.valid('query')
+    const { after: asked, category: categories } = c.req.valid('query')
     const after = c.req.valid('header')['last-event-id'] ?? asked
     const begun = await openProjectLog(c.get('caller').projectId, after, { source, redactor, log })
-    if (wantsStream(c)) return answer(c, { ...begun, category })
+    if (wantsStream(c)) return answer(c, { ...begun, categories })
     if (begun.first.type === 'resync')
-      throw new AppError('RUN_002', `after: what follows ${after} is not kept any more: begin with after=0`)
+      throw new AppError('RUN_002', `after: ${after} is not within what is kept: begin with after=0`)
     const { entries, at } = await begun.events.read(begun.after)
-    const shown = entries.filter((entry) => category === undefined || entry.category === category)
+    const shown = entries.filter((entry) => categories?.has(entry.category) ?? true)
     c.header('content-type', 'application/json')
     return c.body(`{"events":[${shown.map(({ json }) => json).join(',')}],"next_after":${JSON.stringify(at)}}`, 200)
   })
 }
 
-function wantsStream(c: Context<ApiEnv>): boolean {
+export function wantsStream(c: Context<ApiEnv>): boolean {
   return c.env?.upgrade !== undefined || /\btext\/event-stream\b/i.test(c.req.header('accept') ?? '')
 }
 
-/** Answers with a stream, or changes over to a WebSocket. */
-function openAnswers(deps: EventRouteDeps, logs: ReturnType<typeof openLogFollower>, limits: EventLimits) {
-  const serve = openReaders({ logs, log: deps.log, closing: deps.closing, limits })
+/** Opens what follows logs. `answer` answers with a stream of one, or changes over to a WebSocket. */
+export function openStreams({ log, closing, notices, readerLimits }: StreamDeps) {
+  const limits = { ...usualLimits, ...readerLimits }
+  const logs = openLogFollower({ notices, lookMs: limits.lookMs })
+  const serve = openReaders({ logs, log, closing, limits })
   const wires = { stream: sharedWire(serverSentEvents), socket: sharedWire(socketMessages) }
-  return async (c: Context<ApiEnv>, asked: Pick<Reader, 'events' | 'first' | 'after' | 'category'>) => {
+  const answer = async (c: Context<ApiEnv>, asked: Pick<Reader, 'events' | 'first' | 'after' | 'categories'>) => {
     const { projectId } = c.get('caller')
     const isAllowed = async () => {
       const now = await c.get('callerNow')()
@@ -97,6 +99,7 @@ function openAnswers(deps: EventRouteDeps, logs: ReturnType<typeof openLogFollow
     for (const [name, value] of Object.entries(streamHeaders)) c.header(name, value)
     return c.body(body)
   }
+  return { logs, answer }
 }
 
 function firstOfRun(run: Run, after: number): FirstFrame {

@@ -3,6 +3,7 @@ import type { RunStatus } from '#domain/run.ts'
 import { openBell } from '#platform/bell.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import { delay } from '#platform/clock.ts'
+import type { Frame } from '#schemas/frame-schema.ts'
 import type { Notices } from '#store/ledger/notices.ts'
 
 /** Says where one is in a log: the number of an event, or in a log of many runs the id of a range, a dot, and that number. */
@@ -20,19 +21,25 @@ export type LogPart = { entries: readonly LogEntry[]; at: Position; lost?: Kept 
 /** Says why nothing more comes of a log. `lost`: what is kept of it does not go on where it was read last. */
 export type LogFault = { kind: 'lost'; kept: Kept } | { kind: 'fault'; error: unknown }
 
+type EndOfLog = Omit<Extract<Frame, { type: 'end' }>, 'type'>
+
 export type LogState = {
   /** Where what was read ends. */
   readonly last: Position
   readonly status?: RunStatus
   /** Its run has ended, and has no event after `last`. */
   readonly isOver: boolean
+  /** Is what its last frame says, where that is not the status of a run. */
+  readonly end?: EndOfLog
   readonly fault?: LogFault
 }
 
-/** The events of one run, or of all runs of a project. */
+/** The events of one run, or of all runs of a project, or the conversation of an operation. */
 export type EventLog = {
   /** Is what its notices are called. Those who follow logs of one name share what is read. */
   name: string
+  /** Names the run whose notices it is looked at for, where that is not its name. */
+  ofRun?: string
   /** Was read just now. */
   state: LogState
   /** Yields what has come since, part by part. */
@@ -131,7 +138,7 @@ function openTail(log: EventLog, deps: FollowerDeps): Tail {
     }
   }
   const keepLooking = async () => {
-    const stopHearing = deps.notices.on(log.name, () => bell.ring())
+    const stopHearing = deps.notices.on(log.ofRun ?? log.name, () => bell.ring())
     while (readers.size > 0 && state.fault === undefined) {
       const isAway = await isAwayAfter(look(), (error) => tell({ fault: { kind: 'fault', error } }))
       if (readers.size > 0) await delay(isAway ? restMs : gatherMs)

@@ -51,9 +51,10 @@ export function sharedWire(wire: Wire) {
   const written = new WeakMap<readonly LogEntry[], Texts>()
   const newTexts = (): Texts => new Map()
   return {
-    events(entries: readonly LogEntry[], category = ''): Buffer {
-      const wanted = () => (category === '' ? entries : entries.filter((entry) => entry.category === category))
-      return getOrMake(getOrMake(written, entries, newTexts), category, () => wire.events(wanted()))
+    events(entries: readonly LogEntry[], categories?: ReadonlySet<string>): Buffer {
+      const name = categories === undefined ? '' : [...categories].toSorted().join()
+      const wanted = () => entries.filter(({ category }) => categories?.has(category) ?? true)
+      return getOrMake(getOrMake(written, entries, newTexts), name, () => wire.events(wanted()))
     },
     control: wire.control,
   }

@@ -12,12 +12,14 @@ import { entryOf } from './run-log.ts'
 export type ToldSource = Pick<Ledger, 'lastTold' | 'readEvents' | 'readTold'>
 type ProjectLogDeps = { source: ToldSource; redactor: Redactor; log: Pick<Log, 'warn'> }
 
+/** Is before the first range that is kept, whichever that is. */
+const fromFirst: Position = '0'
 const rangesAtOnce = 1_000
 const eventsAtOnce = 200
 
 /**
- * Opens the events of all runs of a project for a reader behind `after`: without it at their end, with `0` at the first that is kept. A
- * position is the id of a range, a dot, and the number of an event in it; of a range of another project that is 0.
+ * Opens the events of all runs of a project for a reader behind `after`: without it at their end. A position is the id of a range, a dot,
+ * and the number of an event in it; of a range of another project that is 0.
  */
 export async function openProjectLog(projectId: ProjectId, after: Position | undefined, deps: ProjectLogDeps) {
   const kept = await readKept(projectId, deps.source)
@@ -36,7 +38,7 @@ export async function openProjectLog(projectId: ProjectId, after: Position | und
     },
     read,
   }
-  const begin = after === '0' ? idOf(kept.first) : (after ?? kept.last)
+  const begin = after ?? kept.last
   const missed = comparePositions(begin, kept.last) > 0 ? undefined : await countMissed(projectId, begin, deps.source)
   const first: FirstFrame =
     missed === undefined ? { type: 'resync', after: begin, ...kept } : { type: 'connected', id: begin, missed }
@@ -44,29 +46,20 @@ export async function openProjectLog(projectId: ProjectId, after: Position | und
 }
 
 async function readKept(projectId: ProjectId, source: ToldSource): Promise<Kept> {
-  const page = { from: '-', limit: 1 }
-  const [{ ranges }, last] = await Promise.all([source.readTold(projectId, page), source.lastTold()])
-  const [first] = ranges
-  if (first === undefined || last === undefined) return { first: '0', last: '0' }
-  return { first: positionIn(first, projectId, first.first), last: positionIn(last, projectId, last.last) }
+  const last = await source.lastTold()
+  return { first: fromFirst, last: last === undefined ? '0-0.0' : behind(last, projectId) }
 }
 
-function positionIn({ id, projectId: own }: ToldRange, projectId: ProjectId, seq: number): Position {
-  return `${id}.${own === projectId ? seq : 0}`
-}
-
-/** Returns the id of a position's range, which as a position is before the range. */
-function idOf(position: Position): string {
-  return position.replace(/\..*/, '')
+function behind({ id, projectId: own, last }: ToldRange, projectId: ProjectId): Position {
+  return `${id}.${own === projectId ? last : 0}`
 }
 
 /** Reads what of the ranges is behind a position; undefined when some of the project's events there have been trimmed. */
 async function readBehind(projectId: ProjectId, position: Position, source: ToldSource) {
-  const id = idOf(position)
-  const seq = Number(position.slice(id.length + 1))
+  const [id = '', seq = 0] = position.split('.')
   const { ranges, trimmed } = await source.readTold(projectId, { from: id, limit: rangesAtOnce })
-  if (trimmed !== undefined && comparePositions(position, trimmed) < 0) return undefined
-  return ranges.map((range) => (range.id === id ? { ...range, first: Math.max(range.first, seq + 1) } : range))
+  if (position !== fromFirst && trimmed !== null && comparePositions(position, trimmed) < 0) return undefined
+  return ranges.map((range) => (range.id === id ? { ...range, first: Math.max(range.first, Number(seq) + 1) } : range))
 }
 
 async function countMissed(projectId: ProjectId, begin: Position, source: ToldSource): Promise<number | undefined> {
@@ -77,7 +70,7 @@ async function countMissed(projectId: ProjectId, begin: Position, source: ToldSo
     for (const { projectId: own, first, last } of ranges) if (own === projectId) missed += last - first + 1
     const last = ranges.at(-1)
     if (last === undefined || ranges.length < rangesAtOnce) return missed
-    at = positionIn(last, projectId, last.last)
+    at = behind(last, projectId)
   }
 }
 

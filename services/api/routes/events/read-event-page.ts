@@ -12,12 +12,7 @@ type EventQuery = ScanQuery & { waitMs: number }
 /** `nextAfter` is the last event that was read, whether it matched or not. */
 type ReadEventPage = { events: Event[]; nextAfter: number; runStatus: RunStatus }
 
-type PageDeps = {
-  source: Pick<EventSource, 'readEvents'>
-  logs: LogFollower
-  logOf(run: Run): EventLog
-  signal: AbortSignal
-}
+type PageDeps = { source: Pick<EventSource, 'readEvents'>; logs: LogFollower; log: EventLog; signal: AbortSignal }
 
 const scanSize = 500
 /** After so many pages the answer is sent, even if it is short or empty. */
@@ -34,7 +29,7 @@ export async function readEventPage(run: Run, query: EventQuery, deps: PageDeps)
     const leftMs = deadline - performance.now()
     if (page.events.length > 0 || isEnded(runStatus) || leftMs <= 0 || deps.signal.aborted)
       return { ...page, runStatus }
-    const state = await waitForMore(run, page.nextAfter, leftMs, deps)
+    const state = await waitForMore(page.nextAfter, leftMs, deps)
     runStatus = state.status ?? runStatus
     if (!isBehind(page.nextAfter, state)) return { ...page, runStatus }
     after = page.nextAfter
@@ -68,10 +63,9 @@ export async function scanEvents(
 }
 
 /** Resolves when the log has more than number `after`, its run has ended, nothing more can be read, or the time is over. */
-async function waitForMore(run: Run, after: number, waitMs: number, deps: PageDeps): Promise<LogState> {
-  const { logs, logOf, signal } = deps
+async function waitForMore(after: number, waitMs: number, { logs, log, signal }: PageDeps): Promise<LogState> {
   const { promise, resolve } = Promise.withResolvers<void>()
-  const followed = logs.follow(logOf(run), () => {
+  const followed = logs.follow(log, () => {
     const state = followed.state()
     if (isBehind(after, state) || state.isOver || state.fault !== undefined) resolve()
   })

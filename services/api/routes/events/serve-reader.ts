@@ -1,5 +1,4 @@
 import { AppError, hasCode } from '#domain/error.ts'
-import type { EventCategory } from '#domain/events/event-table.ts'
 import { type Bell, openBell } from '#platform/bell.ts'
 import { delay, repeatEvery } from '#platform/clock.ts'
 import { type Log, storeAtFault } from '#platform/log.ts'
@@ -32,14 +31,17 @@ export type Sink = {
   end(why: EndOfStream): void
 }
 
-type SharedWire = { events(entries: readonly LogEntry[], category?: string): Buffer } & Pick<Wire, 'control'>
+type SharedWire = { events(entries: readonly LogEntry[], categories?: ReadonlySet<string>): Buffer } & Pick<
+  Wire,
+  'control'
+>
 
 export type Reader = {
   events: EventLog
   /** Says what became of `after`. */
   first: FirstFrame
   after: Position
-  category: EventCategory | undefined
+  categories: ReadonlySet<string> | undefined
   sink: Sink
   wire: SharedWire
   /** Tells whether the token may still read. A failure is ignored: it is asked again. */
@@ -133,11 +135,11 @@ type Following = { followed: FollowedLog; bell: Bell }
 
 /** Writes what comes until the run or the stream ends. Throws what keeps the log from being read. */
 async function giveAll(reader: Reader, progress: Progress, { followed, bell }: Following): Promise<EndOfStream> {
-  const { events, first, wire, category } = reader
+  const { events, first, wire, categories } = reader
   send(reader, progress, wire.control(first, progress.at))
   if (first.type === 'resync') return 'end'
   while (progress.ending === undefined) {
-    const { last, status, isOver, fault } = followed.state()
+    const { last, status, isOver, fault, end = status && { run_id: events.name, status } } = followed.state()
     const isAtEnd = comparePositions(progress.at, last) >= 0
     if (progress.isFull || (isAtEnd && !isOver && fault === undefined)) {
       await bell.rung()
@@ -145,15 +147,15 @@ async function giveAll(reader: Reader, progress: Progress, { followed, bell }: F
     }
     if (fault?.kind === 'fault') throw fault.error
     if (fault !== undefined) return sendResync(reader, progress, fault.kept)
-    if (isAtEnd && status !== undefined) {
-      send(reader, progress, wire.control({ type: 'end', run_id: events.name, status }, progress.at))
+    if (isAtEnd && end !== undefined) {
+      send(reader, progress, wire.control({ type: 'end', ...end }, progress.at))
       return 'end'
     }
     const { entries, at, lost } = followed.recent(progress.at) ?? (await readPatiently(followed, progress.at))
     if (progress.ending !== undefined) break
     if (lost !== undefined) return sendResync(reader, progress, lost)
     progress.at = at
-    send(reader, progress, wire.events(entries, category))
+    send(reader, progress, wire.events(entries, categories))
   }
   return progress.ending
 }

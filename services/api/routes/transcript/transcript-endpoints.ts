@@ -14,9 +14,19 @@ While the operation runs, it is what the attempt has said so far, some 100 ms la
 last entry is the question. In both \`outcome\` is null. RUN_006 before the first attempt has begun. An attempt that was handed
 back, or whose worker was lost, leaves what it had said: \`attempts\` lists those with a conversation of their own, and
 \`attempt\` asks for one. One that a later attempt goes on from is in the conversation of that. RUN_004 for an attempt that there is not, and for an operation that ended
-before it began, or whose attempt said nothing.`
+before it began, or whose attempt said nothing.
+
+With \`Accept: text/event-stream\`, or as a WebSocket, it is followed entry by entry as it comes, with the frames of the
+events' stream: \`connected\`; entries, whose data is \`{"attempt","entry"}\`, or with \`format=markdown\`
+\`{"attempt","markdown"}\`, also for the heading and the outcome; and \`end\` with \`{"run_id","operation_id","status"}\` when the operation has ended, or the attempt that was asked for.
+It goes on from attempt to attempt. \`Last-Event-ID\`, or \`after\`, continues it, so that no entry is missed or comes twice.`
 
 const TranscriptFormat = z.enum(['json', 'markdown']).openapi('TranscriptFormat')
+
+const EntryId = z
+  .string()
+  .regex(/^\d{1,6}-\d{1,6}(?:\.1)?$/, 'not the id of an entry')
+  .optional()
 
 export const transcriptEndpoints = {
   transcript: endpoint('runs:read', ['RUN_001', 'RUN_004', 'RUN_005', 'RUN_006', 'STORE_002', 'STORE_003'], {
@@ -27,9 +37,13 @@ export const transcriptEndpoints = {
     description: prose.trim(),
     request: {
       params: RunParams.extend({ operation_id: OperationId }),
+      headers: z.object({
+        'last-event-id': EntryId.openapi({ description: 'of a stream that is continued: the last id you have' }),
+      }),
       query: z.strictObject({
         format: TranscriptFormat.optional().openapi({ param: { description: 'takes precedence over `Accept`' } }),
         attempt: wholeNumber(1, 999_999).optional().openapi({ description: 'the last one without it' }),
+        after: EntryId.openapi({ description: 'the same as `Last-Event-ID`, which takes precedence' }),
       }),
     },
     responses: {
@@ -38,6 +52,7 @@ export const transcriptEndpoints = {
         content: {
           'application/json': { schema: TranscriptView },
           'text/markdown': { schema: z.string() },
+          'text/event-stream': { schema: z.string() },
         },
       },
     },

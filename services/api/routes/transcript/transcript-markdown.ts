@@ -24,6 +24,18 @@ export function transcriptMarkdown(transcript: TranscriptView): string {
   return `${paragraphs.join('\n\n')}\n`
 }
 
+/** The same in parts, for those who follow it: what is known at first, each entry, and what is known at the end. */
+export function markdownParts(transcript: TranscriptView): { heading: string; texts: string[]; ending: string } {
+  const manner = mannerOf(transcript, true)
+  const together = (paragraphs: readonly string[]) => `${paragraphs.join('\n\n')}\n`
+  const results = listOf(resultLines(transcript, serversOf(transcript)))
+  return {
+    heading: together([titleOf(transcript), listOf(placeLines(transcript))]),
+    texts: transcript.entries.map((entry) => together(entryMarkdown(entry, manner))),
+    ending: together([...endingOf(transcript), results]),
+  }
+}
+
 function mannerOf(transcript: TranscriptView, namesServers: boolean): EntryManner {
   return { startedAtMs: Date.parse(transcript.started_at), namesServers }
 }
@@ -37,12 +49,20 @@ function resultLines(transcript: TranscriptView, servers: readonly string[]): st
   const failed = outcome?.error_code === undefined ? '' : ` ${code(outcome.error_code)}`
   const at = servers.length === 0 ? '' : ` at ${servers.map(code).join(', ')}`
   return [
-    `status: ${status}${failed}${outcome === null ? ', not ended: these are the entries so far' : ''}`,
+    `status: ${status}${failed}${outcome === null ? withoutOutcome(transcript) : ''}`,
     `model: ${model === '' ? 'none answered' : code(model)}${at}`,
     costOf(transcript),
     ...changeOf(transcript),
     ...evidence.map(evidenceLine),
   ]
+}
+
+function withoutOutcome(transcript: TranscriptView): string {
+  return isGivenUp(transcript) ? ', by another attempt' : ', not ended: these are the entries so far'
+}
+
+function isGivenUp({ attempt, attempts }: TranscriptView): boolean {
+  return attempts.some((later) => later > attempt)
 }
 
 function placeLines(transcript: TranscriptView): string[] {
@@ -92,10 +112,10 @@ function changeOf({ outcome }: TranscriptView): string[] {
   return [`${sets} of ${outcome.changed_files.map(code).join(', ')}`]
 }
 
-function endingOf({ outcome, status, attempt, attempts, run_id: runId }: TranscriptView): string[] {
+function endingOf(transcript: TranscriptView): string[] {
+  const { outcome, status, run_id: runId } = transcript
   if (outcome === null) {
-    if (attempts.some((later) => later > attempt))
-      return ['## Given up', 'The attempt was handed back, or its worker was lost.']
+    if (isGivenUp(transcript)) return ['## Given up', 'The attempt was handed back, or its worker was lost.']
     const next = status === 'waiting' ? `\`remora answer ${runId}\` lists what is asked.` : 'It goes on from here.'
     return ['## Not ended', `The operation is ${status}. ${next}`]
   }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { Problem } from '#schemas/problem-schema.ts'
-import { TranscriptView } from '#schemas/transcript-schema.ts'
+import { TranscriptPart, TranscriptView } from '#schemas/transcript-schema.ts'
 import { openTestApi, type TestApi } from '../../app.fixture.ts'
 import { plannedOperation, playRun, storeNodes, submitRun } from '../../played-run.fixture.ts'
 import { objectKeys } from '#store/objects/object-keys.ts'
@@ -73,6 +74,43 @@ async function next(runId: string): Promise<Claimed> {
 async function lost(runId: string): Promise<Claimed> {
   await api.ledger.sweep(runId, 'abandoned')
   return next(runId)
+}
+
+const streaming = { headers: { accept: 'text/event-stream' } }
+
+/** Follows a conversation. Call the returned function for the next frames, in brief. */
+function follower(path: string, after?: string): (count: number) => Promise<string[]> {
+  const init = after === undefined ? streaming : { headers: { ...streaming.headers, 'last-event-id': after } }
+  const frames = framesOf(path, init)
+  return async (count) => {
+    const read: string[] = []
+    while (read.length < count) {
+      const frame = await frames.next()
+      if (frame.done === true) throw new Error(`after ${read.join()} the stream is over`)
+      read.push(frame.value)
+    }
+    return read
+  }
+}
+
+async function* framesOf(path: string, init: RequestInit): AsyncGenerator<string, void> {
+  const { body } = await api.ask(path, init)
+  let text = ''
+  for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    const blocks = `${text}${chunk}`.split('\n\n')
+    text = blocks.pop() ?? ''
+    for (const block of blocks) {
+      const [, type] = /^event: (.*)$/m.exec(block) ?? []
+      const data: unknown = JSON.parse(/^data: (.*)$/m.exec(block)?.[1] ?? '{}')
+      const { missed, status } = z.object({ missed: z.int().optional(), status: z.string().optional() }).parse(data)
+      if (type !== undefined) yield `${type} ${missed ?? status}`
+      else if (block.includes('data:')) yield inBrief(TranscriptPart.parse(data))
+    }
+  }
+}
+
+function inBrief(part: TranscriptPart): string {
+  return `${part.attempt} ${'entry' in part ? part.entry.kind : part.markdown}`
 }
 
 async function problemOf(answer: Response): Promise<Problem> {
@@ -172,6 +210,39 @@ describe('GET /v1/runs/{run_id}/operations/{operation_id}/transcript', () => {
     expect(text).toMatch(/## Given up\n\nThe attempt was handed back, or its worker was lost\.\n$/)
     const problem = await problemOf(await api.ask(`${addressOf(runId)}?attempt=3`))
     expect(problem).toMatchObject({ error_code: 'RUN_004', detail: expect.stringMatching(/no attempt 3: .* 2\.$/) })
+  })
+
+  it('follows one entry by entry over a hand-back and a question to its end, each entry once', async () => {
+    const { runId, attempt } = await underWay()
+    await say(attempt, 1, { messages: 3, exchanges: 1 })
+    const follow = follower(addressOf(runId))
+    expect(await follow(4)).toEqual(['connected 3', '1 message', '1 message', '1 model'])
+    const second = await lost(runId)
+    await say(second, 1, { messages: 3, exchanges: 1 })
+    expect(await follow(3)).toEqual(['2 message', '2 message', '2 model'])
+
+    const asking = { ...anAskingRecord(), runId, attempt: 2 }
+    const recordHash = await putUnfinishedAttempt(api.objects, api.project, asking)
+    const spent = { turns: 1, promptTokens: 1200, completionTokens: 40, durationMs: 700 }
+    const { question } = asking
+    await api.ledger.suspend(second, 2, { question, answerWithinMs: 60_000, recordHash, spent, events: [anEvent()] })
+    expect(await follow(1)).toEqual(['2 question'])
+    const by = { kind: 'human', id: 'me' } as const
+    await api.ledger.resume(runId, { requestId: 'q1', text: 'yes', by, command: 'that' })
+    const third = await next(runId)
+    await say(third, 1, { messages: 5, exchanges: 1, tools: 2 })
+    expect(await follow(2)).toEqual(['3 tool', '3 tool'])
+    const resumed = follower(addressOf(runId), '2-3.1')
+    expect(await resumed(3)).toEqual(['connected 2', '3 tool', '3 tool'])
+
+    const record = { ...anEndedRecord(), runId, attempt: 3 }
+    const stored = await putAttemptRecord(api.objects, api.project, record)
+    await api.ledger.settle(third, 2, { outcome: { ...record.outcome, recordHash: stored }, events: [] })
+    const rest = [...'model message model model tool model tool'.split(' ').map((kind) => `3 ${kind}`), 'end succeeded']
+    expect(await follow(rest.length)).toEqual(rest)
+    const markdown = await (await api.ask(`${addressOf(runId)}?format=markdown&attempt=3`, streaming)).text()
+    expect(markdown).toContain('## Outcome: succeeded')
+    expect(markdown).toContain('event: end')
   })
 
   it('says of one that ended without a record that there is none, and why', async () => {

@@ -5,13 +5,15 @@ import type { Ledger } from '#store/ledger/ledger.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
 import { TranscriptView } from '#schemas/transcript-schema.ts'
 import type { ApiEnv } from '../../http/api-env.ts'
+import { openStreams, type StreamDeps, wantsStream } from '../events/event-routes.ts'
 import { findRun } from '../runs/run-view.ts'
 import { transcriptEndpoints } from './transcript-endpoints.ts'
+import { openTranscriptLog, startOfTranscript } from './transcript-log.ts'
 import { transcriptMarkdown } from './transcript-markdown.ts'
 import { storedTranscript, type TranscriptRecords, transcriptView } from './transcript-view.ts'
 
-export type TranscriptRouteDeps = {
-  ledger: Pick<Ledger, 'getRun' | 'getOperation' | 'readTalk'>
+export type TranscriptRouteDeps = StreamDeps & {
+  ledger: Pick<Ledger, 'getRun' | 'getOperation' | 'readTalk' | 'talkVersion'>
   records: TranscriptRecords
   /** False leaves the prompts' texts out. */
   fullPrompts: boolean
@@ -23,6 +25,7 @@ const markdown = 'text/markdown'
 
 export function transcriptRoutes({ ledger, fullPrompts, redactor, ...deps }: TranscriptRouteDeps): OpenAPIHono<ApiEnv> {
   const records = { ...deps.records, readTalk: ledger.readTalk }
+  const { answer } = openStreams(deps)
   const routes = new OpenAPIHono<ApiEnv>()
   routes.openapi(transcriptEndpoints.transcript, async (c) => {
     const { run_id: runId, operation_id: operationId } = c.req.valid('param')
@@ -34,6 +37,19 @@ export function transcriptRoutes({ ledger, fullPrompts, redactor, ...deps }: Tra
     const withoutSecrets = (view: TranscriptView) => TranscriptView.parse(redactor.value(view))
     const view = await read(operation, attempt)
     c.header('vary', 'Accept')
+    if (wantsStream(c)) {
+      const followed = { run, operation, only: attempt, format: query.format ?? 'json' }
+      const safe = async (...which: Parameters<typeof read>) => withoutSecrets(await read(...which))
+      const events = await openTranscriptLog(followed, { ledger, read: safe })
+      const after = c.req.valid('header')['last-event-id'] ?? query.after ?? startOfTranscript
+      const { entries } = await events.read(after)
+      return answer(c, {
+        events,
+        first: { type: 'connected', id: after, missed: entries.length },
+        after,
+        categories: undefined,
+      })
+    }
     const accepted = accepts(c, { header: 'Accept', supports: [json, markdown], default: json })
     const { format = accepted === markdown ? 'markdown' : 'json' } = query
     if (format === 'json') return c.json(view, 200)
