@@ -37,6 +37,7 @@ export const benches = [
   'memory',
   'archives',
   'webhooks',
+  'streams',
   'push',
   'fairness',
   'outage',

@@ -97,7 +97,8 @@ const model = await startFakeModel({ latencyMs: { least: 0, most: 0 }, slots: 1 
 const stack = await openBenchStack(dir)
 const log = openLog({ service: 'bench', level: 'warn' })
 const { s3, redis } = stack
-const storage = { redisUrl: redis.url, s3: { ...s3, credentials: s3 } }
+const events = { maxInlineBytes: 16_384 }
+const storage = { redisUrl: redis.url, events, s3: { ...s3, credentials: s3 } }
 const startOne = () =>
   startApi(
     {

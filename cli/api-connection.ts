@@ -7,7 +7,7 @@ import {
   type Query,
   RemoraProblem,
 } from '#client/connection.ts'
-import { type Frame, readStream, type StreamOptions } from '#client/read-stream.ts'
+import { readStream, type StreamFrame, type StreamOptions } from '#client/read-stream.ts'
 import { type Archive, submissionForm } from '#client/multipart.ts'
 import { AppError, type ErrorCode, isErrorCode } from '#domain/error.ts'
 import { withoutLogin, withoutLogins } from '#platform/hide-secrets.ts'
@@ -90,7 +90,10 @@ export function openApiConnection({ answer, isIdle, ...address }: ApiAddress) {
   }
 }
 
-async function* checkedFrames(frames: AsyncIterable<Frame>, url: string): AsyncGenerator<Frame, void, undefined> {
+async function* checkedFrames(
+  frames: AsyncIterable<StreamFrame>,
+  url: string,
+): AsyncGenerator<StreamFrame, void, undefined> {
   try {
     for await (const frame of frames) {
       if (!answerFits(FrameShape, frame)) throw strangeFrame(url)
@@ -101,7 +104,7 @@ async function* checkedFrames(frames: AsyncIterable<Frame>, url: string): AsyncG
   }
 }
 
-async function* checkedParts<S extends z.ZodType>(frames: AsyncIterable<Frame>, schema: S, url: string) {
+async function* checkedParts<S extends z.ZodType>(frames: AsyncIterable<StreamFrame>, schema: S, url: string) {
   try {
     for await (const frame of frames) {
       const part: unknown = frame.type === 'event' ? frame.event : undefined

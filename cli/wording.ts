@@ -3,8 +3,6 @@ import type { NodeView } from '#domain/code-node.ts'
 import { figure } from '#domain/figure.ts'
 import { visibleName } from './terminal-text.ts'
 
-export { formatSeconds, nodePlace, plural } from '#domain/timeline/words.ts'
-
 /** Shows of an ISO time what a list shows: `2026-05-01 12:30`, in its own time zone. */
 export function shortTime(iso: string): string {
   return iso.slice(0, 16).replace('T', ' ')

@@ -1,4 +1,4 @@
-import { pause } from './pause.ts'
+import { pause } from './timers.ts'
 
 /** The service answered with a problem document. `code` is its `error_code`, of docs/reference/errors.md. */
 export class RemoraProblem extends Error {
@@ -37,7 +37,7 @@ export type Outgoing = {
   query?: Query
   json?: object
   /** Makes the body anew for each time that it is sent. */
-  body?: () => Blob | ReadableStream<Uint8Array>
+  body?: () => FormData | ReadableStream<Uint8Array>
   headers?: Readonly<Record<string, string>>
   signal?: AbortSignal | undefined
 }
@@ -182,6 +182,6 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 /** `crypto.randomUUID` is missing in pages that are not served over TLS. */
-function randomKey(): string {
+export function randomKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

@@ -5,6 +5,13 @@ export type Archive = Blob | AsyncIterable<Uint8Array>
 
 /** Makes the form of a submission: `request` comes first, as the API requires, then the archive. */
 export function submissionForm(request: object, archive: Archive): Outgoing {
+  if (archive instanceof Blob) {
+    // Not a Blob made of others: in Bun it lacks those that are files.
+    const form = new FormData()
+    form.set('request', JSON.stringify(request))
+    form.set('archive', archive, 'archive')
+    return { method: 'POST', body: () => form }
+  }
   const boundary = `remora-${crypto.getRandomValues(new Uint32Array(4)).join('-')}`
   const part = (disposition: string, type: string) =>
     `--${boundary}\r\ncontent-disposition: form-data; ${disposition}\r\ncontent-type: ${type}\r\n\r\n`
@@ -13,7 +20,7 @@ export function submissionForm(request: object, archive: Archive): Outgoing {
   return {
     method: 'POST',
     headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
-    body: () => (archive instanceof Blob ? new Blob([head, archive, tail]) : streamOf(joined(head, archive, tail))),
+    body: () => streamOf(joined(head, archive, tail)),
   }
 }
 

@@ -1,17 +1,13 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { type Connection, NoAnswer, RemoraProblem } from './connection.ts'
-import { pause, watchSilence } from './pause.ts'
-import type { Event, EventCategory, Run } from './wire.ts'
+import { pause, watchSilence } from './timers.ts'
+import type { EventCategory, Frame } from './wire.ts'
 
 /**
  * A stream tells one of these. `connected`: after each connection, 0 missed, or how many events follow that happened meanwhile. `resync`: the events
  * after the one that was asked for are past their retention, or lost: read the run anew. `end`: the run has ended. The last two end the stream.
  */
-export type Frame =
-  | { type: 'connected'; seq?: number; id?: string; missed: number }
-  | { type: 'resync'; after: string; first: string; last: string }
-  | { type: 'event'; id: string; event: Event }
-  | { type: 'end'; run_id: string; status: Run['status'] }
+export type StreamFrame = Exclude<Frame, { type: 'ping' | 'pong' }>
 
 export type StreamOptions = {
   /** Is the `id` of the last frame that you have; without it the stream begins with the first event. */
@@ -36,7 +32,7 @@ export async function* readStream(
   connection: Connection,
   path: string,
   { after, categories, signal }: StreamOptions,
-): AsyncGenerator<Frame, void, undefined> {
+): AsyncGenerator<StreamFrame, void, undefined> {
   let last = after
   for (let failures = 0; ; failures += 1) {
     const openedAt = performance.now()
@@ -47,7 +43,6 @@ export async function* readStream(
         if (frame.type === 'event') {
           last = frame.id
           failures = 0
-          if (categories?.includes(frame.event.category) === false) continue
         }
         yield frame
         if (frame.type === 'end' || frame.type === 'resync') return
@@ -72,17 +67,16 @@ function mayPass(error: unknown): error is Error {
 async function* openFrames(
   connection: Connection,
   path: string,
-  { after, categories = [], signal: given }: StreamOptions,
-): AsyncGenerator<Frame, void, undefined> {
+  { after, categories, signal: given }: StreamOptions,
+): AsyncGenerator<StreamFrame, void, undefined> {
   const over = new AbortController()
   const signal = given === undefined ? over.signal : AbortSignal.any([given, over.signal])
   const silence = watchSilence(silentMs, () => over.abort(new NoAnswer('the stream has fallen silent', {})))
-  // The service takes one category: where there are several, it sends all events.
-  const query = { category: categories.length === 1 ? categories[0] : undefined }
+  const query = { category: categories?.join() }
   const headers = { accept: 'text/event-stream', ...(after !== undefined && { 'last-event-id': after }) }
   try {
     const answer = await connection.send(path, { query, headers, signal })
-    const frames: Frame[] = []
+    const frames: StreamFrame[] = []
     const parser = createParser({ onEvent: (message) => frames.push(...framesOf(message)) })
     for await (const text of connection.parts(answer, signal)) {
       silence.heard()
@@ -96,7 +90,7 @@ async function* openFrames(
 }
 
 /** Frames of other types than these are of a newer service. */
-function framesOf({ event: type, id = '', data }: EventSourceMessage): Frame[] {
+function framesOf({ event: type, id = '', data }: EventSourceMessage): StreamFrame[] {
   if (type === undefined) return [{ type: 'event', id, event: JSON.parse(data) }]
   return type === 'connected' || type === 'resync' || type === 'end' ? [{ ...JSON.parse(data), type }] : []
 }

@@ -1,5 +1,12 @@
-import { type Connection, type ConnectionOptions, NoAnswer, openConnection, RemoraProblem } from './connection.ts'
-import { type Frame, readStream, type StreamOptions } from './read-stream.ts'
+import {
+  type Connection,
+  type ConnectionOptions,
+  NoAnswer,
+  openConnection,
+  randomKey,
+  RemoraProblem,
+} from './connection.ts'
+import { readStream, type StreamFrame, type StreamOptions } from './read-stream.ts'
 import { type Archive, submissionForm } from './multipart.ts'
 import type {
   ApprovalAnswer,
@@ -16,8 +23,11 @@ import type {
 export type EventOf<Name extends EventName> = Event & { event: Name }
 /** `timeoutMs`: for so long at most. */
 export type Waiting = { timeoutMs?: number; signal?: AbortSignal }
-/** `going_on`: the time was up; the run goes on. */
-export type Awaited = { kind: 'result'; run: Run } | { kind: 'going_on' }
+/**
+ * `result`: it is this client's, also when it asks again. `going_on`: the time was up, or somebody has retried the run; it goes on.
+ * `consumed`: another client has had the result, with the token `by`.
+ */
+export type Awaited = { kind: 'result'; run: Run } | { kind: 'going_on' } | { kind: 'consumed'; by: string; at: string }
 export type Subscription = {
   close(): void
   /** Resolves once the run has ended or `close` was called; rejects with what the handler or the service threw. */
@@ -32,13 +42,14 @@ export type RemoraClient = {
   /** Begins a run of an archive, or of a repository of a code host that the service reads. Returns its id. */
   start(request: RunRequest, archive: Archive): Promise<string>
   start(request: RepositoryRunRequest): Promise<string>
-  /** Begins a run and waits for its end. */
+  /** Begins a run and waits for its end. It leaves the result for `await`. */
   run(request: RunRequest, archive: Archive): Promise<Run>
   run(request: RepositoryRunRequest): Promise<Run>
+  /** Waits for the end of a run and takes its result, which one client alone gets. `status` shows the run to all. */
   await(runId: string, waiting?: Waiting): Promise<Awaited>
   status(runId: string): Promise<Run>
   /** Of `all`, it yields the events of all runs, from now on, and has no end. */
-  stream(runId: string, options?: StreamOptions): AsyncGenerator<Frame, void, undefined>
+  stream(runId: string, options?: StreamOptions): AsyncGenerator<StreamFrame, void, undefined>
   /** Calls `handler` with every event of these names, one after the other, from the run's first to its end; of `all`, from now on. */
   subscribe<Name extends EventName>(
     runId: string,
@@ -80,6 +91,19 @@ function runCalls(connection: Connection): Pick<RemoraClient, 'start' | 'run' | 
       for await (const frame of readStream(connection, eventsPath(run.run_id), rest)) if (frame.type === 'end') break
     }
   }
+  const headers = { 'idempotency-key': randomKey() }
+  const take = async (runId: string, signal: AbortSignal | undefined): Promise<Awaited> => {
+    try {
+      const run = await connection.json<Run>(`${runPath(runId)}/result`, { method: 'POST', headers, signal })
+      return { kind: 'result', run }
+    } catch (error) {
+      if (!(error instanceof RemoraProblem)) throw error
+      const { taken_by: by, taken_at: at } = error.document
+      if (error.code === 'RUN_010') return { kind: 'consumed', by: String(by), at: String(at) }
+      if (error.code === 'RUN_006') return { kind: 'going_on' }
+      throw error
+    }
+  }
   return {
     start,
     run: async (request: RunRequest | RepositoryRunRequest, archive?: Archive) =>
@@ -87,7 +111,7 @@ function runCalls(connection: Connection): Pick<RemoraClient, 'start' | 'run' | 
     async await(runId, waiting = {}) {
       const known = await status(runId, waiting.signal)
       const run = await inTime(waiting, (signal) => untilEnded(known, signal))
-      return run === undefined ? { kind: 'going_on' } : { kind: 'result', run }
+      return run === undefined ? { kind: 'going_on' } : take(runId, waiting.signal)
     },
     status: (runId) => status(runId),
   }
@@ -132,7 +156,7 @@ const runPath = (runId: string) => `/v1/runs/${encodeURIComponent(runId)}`
 const eventsPath = (runId: string) => (runId === 'all' ? '/v1/events' : `${runPath(runId)}/events`)
 
 async function* namedEvents<Name extends EventName>(
-  frames: AsyncIterable<Frame>,
+  frames: AsyncIterable<StreamFrame>,
   names: readonly Name[],
 ): AsyncGenerator<EventOf<Name>, void, undefined> {
   for await (const frame of frames) {

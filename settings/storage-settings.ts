@@ -49,6 +49,17 @@ export const storageSettings = {
     setByStack: true,
     about: 'the region of the bucket',
   },
+  REMORA_MAX_INLINE_EVENT_BYTES: {
+    key: 'events.max_inline_bytes',
+    owners: services,
+    type: z
+      .int()
+      .min(256)
+      .max(1024 ** 2),
+    default: 16 * 1024,
+    about:
+      'data of an event with more bytes is kept in the object store and not in Redis; its readers see no difference',
+  },
   AWS_ACCESS_KEY_ID: {
     owners: services,
     type: z.string(),
@@ -83,6 +94,7 @@ export function storageConfig(values: StorageValues) {
   const hasKeys = accessKeyId !== undefined && secretAccessKey !== undefined
   return {
     redisUrl: values.REMORA_REDIS_URL,
+    events: { maxInlineBytes: values.REMORA_MAX_INLINE_EVENT_BYTES },
     s3: {
       endpoint: values.REMORA_S3_ENDPOINT,
       bucket: values.REMORA_S3_BUCKET,

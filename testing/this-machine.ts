@@ -9,6 +9,8 @@ const proofs = {
   git: ['--version'],
   python3: ['-c', 'import ast, unittest'],
   go: ['version'],
+  bun: ['--version'],
+  chromium: ['--version'],
   openssl: ['version'],
   'redis-server': ['--version'],
   kubectl: ['kustomize', '--help'],

@@ -141,6 +141,7 @@ export async function openBenchLedger(options: { archive: boolean }): Promise<Be
 /** Counts what it is given and stores nothing: the cost of an object store is not measured here. */
 function countingArchive(counted: BenchLedger['archived']): EventArchive {
   return {
+    maxInlineBytes: 16_384,
     async put(_segment, events) {
       counted.events += events.length
       counted.bytes += JSON.stringify(events).length

@@ -128,8 +128,9 @@ function settlementOf(operationId: string, path: string, summary: string): Omit<
 }
 
 function asked(turn: number): NewEvent[] {
-  const data = { turn, messages: 2 * turn, tools: 3, tool_choice: 'required', model }
-  const answer = { turn, model, calls: 1, finish_reason: 'tool_calls', prompt_tokens: 704, completion_tokens: 45 }
+  const data = { attempt: 1, turn, messages: 2 * turn, tools: 3, tool_choice: 'required', model }
+  const counted = { prompt_tokens: 704, completion_tokens: 45 }
+  const answer = { attempt: 1, turn, model, calls: 1, finish_reason: 'tool_calls', ...counted }
   return [
     { event: 'model.requested', phase: 'model', origin, data },
     { event: 'model.responded', phase: 'model', origin, durationMs: 1873.42, ageMs: 61, data: answer },
@@ -137,23 +138,28 @@ function asked(turn: number): NewEvent[] {
 }
 
 function toolTurn(turn: number, toolName: string, args: string, summary: string): NewEvent[] {
-  const called = { turn, call_id: `call_${turn}_8f2e`, arguments: args }
-  const returned = { turn, call_id: `call_${turn}_8f2e`, outcome: 'success', summary } as const
+  const called = { attempt: 1, turn, call_id: `call_${turn}_8f2e`, arguments: args }
+  const returned = { attempt: 1, turn, call_id: `call_${turn}_8f2e`, outcome: 'success', summary } as const
   return [
     ...asked(turn),
     { event: 'tool.called', phase: 'tools', origin, toolName, ageMs: 60, data: called },
     { event: 'tool.returned', phase: 'tools', origin, toolName, durationMs: 4.21, ageMs: 55, data: returned },
-    { event: 'turn.finished', phase: 'execution', origin, ageMs: 55, data: { turn, calls: 1 } },
+    { event: 'turn.finished', phase: 'execution', origin, ageMs: 55, data: { attempt: 1, turn, calls: 1 } },
   ]
 }
 
 function submitted(summary: string, changeSetId: string, path: string): NewEvent[] {
   const checks = ['parses', 'lint_before_after', 'docstring_only', 'only_node_changed'] as const
   const evidence = checks.map((check) => ({ check, ok: true }))
-  const changed = { change_set_id: changeSetId, files: [{ path, kind: 'edit' as const }], evidence }
+  const changed = { attempt: 1, change_set_id: changeSetId, files: [{ path, kind: 'edit' as const }], evidence }
   return [
-    { event: 'submission.received', phase: 'submission', origin, data: { turn: 3, status: 'success', summary } },
-    { event: 'turn.finished', phase: 'execution', origin, data: { turn: 3, calls: 1 } },
+    {
+      event: 'submission.received',
+      phase: 'submission',
+      origin,
+      data: { attempt: 1, turn: 3, status: 'success', summary },
+    },
+    { event: 'turn.finished', phase: 'execution', origin, data: { attempt: 1, turn: 3, calls: 1 } },
     { event: 'change_set.created', phase: 'submission', origin, data: changed },
   ]
 }

@@ -1,13 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { Redis } from 'ioredis'
-import { startLocalRedis } from '#platform/local-redis.ts'
-import { startLocalS3 } from '#testing/local-s3.ts'
+import type { Redis } from 'ioredis'
 import { openReleaser } from '#platform/service-process.ts'
-import { openPrograms, type Programs } from '../../tests/program.ts'
+import type { Programs } from '../../tests/program.ts'
 import { type Services, startServices, type StoreAddress } from '../../tests/services.ts'
 import { redisVersion } from '../ledger/bench-ledger.ts'
+import { openBenchStores } from './bench-stores.ts'
 import { peakMb, processCpu } from './process-cpu.ts'
 import { type CountingProxy, openCountingProxy } from './profile-run.ts'
 
@@ -40,23 +36,13 @@ export type WholeSystem = {
 /** Redis, the object store, api, discovery, one worker and the rehearsal model (no LLM), each a process of its own, all new. */
 export async function startWholeSystem(options: { slots: number; countsRequests?: boolean }): Promise<WholeSystem> {
   const releaser = openReleaser()
-  const dir = await mkdtemp(join(tmpdir(), 'remora-bench-'))
-  releaser.add('folder', () => rm(dir, { recursive: true, force: true }))
-  const server = await startLocalRedis({ env: process.env, dir: join(dir, 'redis') })
-  releaser.add('Redis server', server.stop)
-  const s3 = await startLocalS3({ dir: join(dir, 's3') })
-  releaser.add('S3 server', s3.stop)
-  const redis = new Redis(server.url)
-  releaser.add('Redis', async () => redis.disconnect())
-  const programs = openPrograms()
-  releaser.add('services', programs.end)
+  const { redisUrl, s3, redis, programs, pids } = await openBenchStores(releaser)
   const proxy = options.countsRequests === true ? await openCountingProxy(s3.endpoint) : undefined
   releaser.add('proxy', async () => proxy?.close())
-  const stores = { redisUrl: server.url, s3: { ...s3, endpoint: proxy?.url ?? s3.endpoint } }
+  const stores = { redisUrl, s3: { ...s3, endpoint: proxy?.url ?? s3.endpoint } }
   const workerEnv = { REMORA_WORKER_SLOTS: String(options.slots) }
   const env = { REMORA_LOG_LEVEL: 'warn' }
   const services = await startServices(programs, { ...stores, stop: releaser.release }, { workerEnv, env })
-  const pids = { redis: server.pid, s3: s3.pid }
   return {
     services,
     programs,
@@ -99,7 +85,8 @@ function openMoments({ services, redis, pids, proxy }: Watched): () => Promise<M
   }
 }
 
-async function redisCalls(redis: Redis): Promise<Moment['redis']> {
+/** Calls so far; asking is one. */
+export async function redisCalls(redis: Redis): Promise<Moment['redis']> {
   const calls = { commands: 0, scripts: 0 }
   for (const [, name, count] of (await redis.info('commandstats')).matchAll(/^cmdstat_([^:]+):calls=(\d+)/gm)) {
     calls.commands += Number(count)

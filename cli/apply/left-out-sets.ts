@@ -1,4 +1,5 @@
 import type { PatchKind } from '#domain/run.ts'
+import { plural } from '#domain/timeline/words.ts'
 import type { GateView } from '#schemas/gate-schema.ts'
 import type { PatchSets } from '#schemas/patch-schema.ts'
 import type { LeftOut } from '#schemas/run-schema.ts'
@@ -6,7 +7,6 @@ import type { ApiClient } from '../api-client.ts'
 import { gateText } from '../progress/proof-lines.ts'
 import { leftOutText } from '../progress/result-report.ts'
 import { visible } from '../terminal-text.ts'
-import { plural } from '../wording.ts'
 
 /** Change sets that the patch leaves out: how many, and the first of them. `inPatch`: how many it has. `gate`: what that found of it. */
 export type LeftOutSets = {

@@ -1,9 +1,9 @@
 import type { PatchKind } from '#domain/run.ts'
+import { nodePlace } from '#domain/timeline/words.ts'
 import type { ChangeView } from '#schemas/change-schema.ts'
 import type { ApiClient } from '../api-client.ts'
 import { changesWhere } from '../api-lists.ts'
 import { isCurrent, rulesOf } from '../run/describe-decisions.ts'
-import { nodePlace } from '../wording.ts'
 import { hunksIn, type LineSpan, touch } from './merge-files.ts'
 import type { RefusedFile } from './merge-changes.ts'
 

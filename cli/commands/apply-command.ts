@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { AppError } from '#domain/error.ts'
 import { PatchKind } from '#domain/run.ts'
+import { plural } from '#domain/timeline/words.ts'
 import type { ApiClient } from '../api-client.ts'
 import { changesWhere } from '../api-lists.ts'
 import { commitChanges, requireCheckout, requireCommittable } from '../apply/commit-changes.ts'
@@ -25,7 +26,7 @@ import { type Service, withComposedRuns } from '../run/reach-service.ts'
 import { isFolder } from '../run/take-patch.ts'
 import { describeUnfinished, unfinishedRuns } from '../run/unfinished-runs.ts'
 import { visible, visibleName } from '../terminal-text.ts'
-import { plural, shownPath } from '../wording.ts'
+import { shownPath } from '../wording.ts'
 
 type ApplyOptions = { to: string; of: PatchKind; commit?: true; json?: true }
 

@@ -5,7 +5,8 @@ import type { CliContext } from '../cli-context.ts'
 import { visible } from '../terminal-text.ts'
 import { withRuns } from '../run/reach-service.ts'
 import { figure } from '#domain/figure.ts'
-import { plural, shortTime } from '../wording.ts'
+import { plural } from '#domain/timeline/words.ts'
+import { shortTime } from '../wording.ts'
 import { tokenCount } from './shared-options.ts'
 
 type BudgetOptions = { tokensPerDay?: number; unlimited?: true; json?: true }

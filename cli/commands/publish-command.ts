@@ -3,13 +3,13 @@ import { AppError } from '#domain/error.ts'
 import { faultOfGlobs } from '#domain/path-globs.ts'
 import { fullNameOf } from '#domain/repository-source.ts'
 import { PatchKind } from '#domain/run.ts'
+import { plural } from '#domain/timeline/words.ts'
 import type { PublicationAsked } from '#schemas/github-schema.ts'
 import { describePatch, leftOutDocument } from '../apply/left-out-sets.ts'
 import type { CliContext } from '../cli-context.ts'
 import { type PublishedRun, publishToRemote, withheldText } from '../publish/publish-to-remote.ts'
 import { type Service, withComposedRuns, withRuns } from '../run/reach-service.ts'
 import { visible } from '../terminal-text.ts'
-import { plural } from '../wording.ts'
 
 type PublishOptions = {
   to?: string

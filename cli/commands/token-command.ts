@@ -3,11 +3,12 @@ import { z } from 'zod'
 import { defaultProject } from '#domain/ids.ts'
 import { maxOpenRuns } from '#domain/run.ts'
 import { Scope, usualScopes } from '#domain/scope.ts'
+import { plural } from '#domain/timeline/words.ts'
 import type { TokenView } from '#schemas/token-schema.ts'
 import type { CliContext } from '../cli-context.ts'
 import { visible } from '../terminal-text.ts'
 import { withRuns } from '../run/reach-service.ts'
-import { plural, shortTime } from '../wording.ts'
+import { shortTime } from '../wording.ts'
 import { commaList, positiveUpTo } from './shared-options.ts'
 
 type CreateOptions = {

@@ -1,5 +1,5 @@
 import { type CodeNode, nodeView } from '#domain/code-node.ts'
-import { nodePlace, plural } from '../wording.ts'
+import { nodePlace, plural } from '#domain/timeline/words.ts'
 import { visibleName } from '../terminal-text.ts'
 import type { SinceComparison } from './compare-since.ts'
 

@@ -1,6 +1,6 @@
 import { rehearsalLabel } from '#domain/model-kind.ts'
+import { formatSeconds, plural } from '#domain/timeline/words.ts'
 import type { Percentiles } from '#platform/percentiles.ts'
-import { formatSeconds, plural } from '../wording.ts'
 import type { HarnessReport } from './run-harness.ts'
 import type { Rates, SideReport } from './side-report.ts'
 import { clip, type Paint, textTable, visible } from '../terminal-text.ts'

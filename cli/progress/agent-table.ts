@@ -1,7 +1,8 @@
 import type { PlanView } from '#schemas/plan-schema.ts'
 import type { RunView } from '#schemas/run-schema.ts'
 import { figure } from '#domain/figure.ts'
-import { costOfEach, plural } from '../wording.ts'
+import { plural } from '#domain/timeline/words.ts'
+import { costOfEach } from '../wording.ts'
 import { type Paint, textTable, wrap } from '../terminal-text.ts'
 import { operationsOf, type AgentProgress, type ProgressState } from './progress-state.ts'
 

@@ -27,9 +27,9 @@ const resumed = { event: 'operation.resumed', operation_id: 'oq1', agent: 'lint'
 describe('a run that asks', () => {
   it('waits, with nothing running, until it is answered', () => {
     const state = fold(waiting)
-    expect(state).toMatchObject({ status: 'waiting', agents: { lint: { running: 0 } } })
+    expect(state).toMatchObject({ agents: { lint: { running: 0 } } })
     const again = fold([...waiting, resumed, { event: 'operation.started', operation_id: 'oq1', agent: 'lint' }])
-    expect(again).toMatchObject({ status: 'running', questions: [], agents: { lint: { running: 1 } } })
+    expect(again).toMatchObject({ questions: [], agents: { lint: { running: 1 } } })
     expect(fold([...waiting, resumed]).questions).toEqual([])
   })
 

@@ -1,8 +1,8 @@
 import { isRecord, parseJson } from '#domain/json.ts'
 import type { QuestionView } from '#schemas/question-schema.ts'
+import { nodePlace } from '#domain/timeline/words.ts'
 import { onOneLine } from '../terminal-text.ts'
 import type { OpenQuestion, ProgressState } from './progress-state.ts'
-import { nodePlace } from '../wording.ts'
 
 type Asking = Pick<ProgressState, 'runId' | 'questions'>
 

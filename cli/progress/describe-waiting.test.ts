@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { aRun } from '../answers.fixture.ts'
 import { openPaint } from '../terminal-text.ts'
 import { waitingText } from '#domain/timeline/words.ts'
-import { openWaitingNotices, waitingLines } from './describe-waiting.ts'
+import { openWaitingNotices, waitingLines, waitsOf } from './describe-waiting.ts'
 import { eventsOf, plannedRun } from './events.fixture.ts'
 import { foldProgress } from './fold-progress.ts'
 import { emptyProgress, type ProgressState } from './progress-state.ts'
@@ -11,7 +11,6 @@ import { renderScreen } from './render-progress.ts'
 const fold = (drafts: Parameters<typeof eventsOf>[0]) => eventsOf(drafts).reduce(foldProgress, emptyProgress('r1'))
 const since = Date.UTC(2026, 10, 1)
 const away = { event: 'models.away', data: { model: 'default', since, bundles: ['lint'] } }
-const back = { event: 'models.back', data: { model: 'default', since, away_ms: 34_000 } }
 const eventsWait = [
   { kind: 'models', model: 'default', since },
   { kind: 'answer', questions: 2 },
@@ -27,30 +26,24 @@ const server = {
 const wrong = { url: 'http://gpv:8000/v1', has_answered: false, last_error: 'no answer: ENOTFOUND', next_probe: null }
 const run = aRun({
   status: 'waiting',
+  current_step: 'waits for the model and 1 answer',
   waiting_for: [
     { kind: 'models', model: 'default', since: new Date(since).toISOString(), servers: [server, wrong] },
     { kind: 'answer', questions: 1 },
   ],
 })
-const asked = (state: ProgressState, { waiting_for: waitingFor } = run) => ({ ...state, waitingFor })
+const asked = (state: ProgressState, seen = run) => ({ ...state, seen })
 
 describe('a run whose model is away', () => {
-  it('waits when nothing of it can move, and runs again once the model is back', () => {
-    const state = fold([...plannedRun, away, waiting])
-    expect(state).toMatchObject({ status: 'waiting' })
-    const [isBack, isCancelled] = eventsOf([back, { event: 'run.cancelled' }])
-    const [, answers] = run.waiting_for
-    expect(isBack && foldProgress(asked(state), isBack)).toMatchObject({ status: 'running', waitingFor: [answers] })
-    expect(isCancelled && foldProgress(asked(state), isCancelled)).toMatchObject({ waitingFor: [] })
-  })
-
   it('shows on the screen since when, what each server said and when it is asked next', () => {
     const state = asked(fold([...plannedRun, away, waiting]))
     const lines = renderScreen(state, { width: 120, elapsedMs: 0, paint: openPaint(false) })
+    expect(lines[0]).toContain('  waiting  ')
     expect(lines.slice(7)).toEqual([
       'waits for the model: no server of it works since 2026-11-01 00:00:00Z; it goes on by itself when one does',
       '  http://gpu:8000/v1: answered 503; asked again at 2026-11-01 00:00:03Z',
       '  http://gpv:8000/v1: no answer: ENOTFOUND, and has never answered',
+      'now         waits for the model and 1 answer',
       '  snapshot of 12 files stored',
       '  40 nodes discovered',
       '  4 operations planned',
@@ -62,15 +55,16 @@ describe('a run whose model is away', () => {
   it('is printed to a pipe once its servers are known, again once a minute, and when it is back', () => {
     const noticesOf = openWaitingNotices()
     const before = fold([...plannedRun, away])
-    expect(noticesOf(before, 0)).toEqual([])
+    expect(noticesOf(before, undefined, 0)).toEqual([])
     const known = asked(before)
-    expect(noticesOf(known, 1)).toEqual(waitingLines(known))
-    expect(noticesOf(known, 60_000)).toEqual([])
-    expect(noticesOf(known, 60_001)).toHaveLength(3)
-    expect(noticesOf(fold(plannedRun), 60_002)).toEqual(['the model works again'])
-    expect(noticesOf(fold(plannedRun), 60_003)).toEqual([])
-    noticesOf(known, 60_004)
-    expect(noticesOf(fold([...plannedRun, { event: 'run.cancelled' }]), 60_005)).toEqual([])
+    expect(noticesOf(known, 'held', 1)).toEqual([...waitingLines(waitsOf(known)), 'held'])
+    expect(noticesOf(known, 'held', 60_000)).toEqual([])
+    expect(noticesOf(known, undefined, 60_001)).toHaveLength(3)
+    expect(noticesOf(fold(plannedRun), undefined, 60_002)).toEqual(['the model works again'])
+    expect(noticesOf(fold(plannedRun), undefined, 60_003)).toEqual([])
+    noticesOf(known, undefined, 60_004)
+    const cancelled = asked(fold([...plannedRun, { event: 'run.cancelled' }]))
+    expect(noticesOf(cancelled, undefined, 60_005)).toEqual([])
   })
 })
 
@@ -85,18 +79,17 @@ describe('a run whose object store is full', () => {
     const state = asked(fold(plannedRun), standing)
     expect(renderScreen(state, { width: 200, elapsedMs: 0, paint: openPaint(false) })).toContain(line)
     const noticesOf = openWaitingNotices()
-    expect(noticesOf(state, 0)).toEqual([line])
-    expect(noticesOf(state, 59_999)).toEqual([])
-    expect(noticesOf(state, 60_000)).toEqual([line])
+    expect(noticesOf(state, undefined, 0)).toEqual([line])
+    expect(noticesOf(state, undefined, 59_999)).toEqual([])
+    expect(noticesOf(state, undefined, 60_000)).toEqual([line])
     const works = asked(state, aRun())
-    expect(noticesOf(works, 60_001)).toEqual(['the object store works again'])
-    expect(noticesOf(works, 60_002)).toEqual([])
+    expect(noticesOf(works, undefined, 60_001)).toEqual(['the object store works again'])
+    expect(noticesOf(works, undefined, 60_002)).toEqual([])
   })
 })
 
 describe('a run whose budget is used up', () => {
   const reached = { event: 'budget.reached', data: { of: 'run', limit: 10_000, used: 12_345, since } }
-  const renewed = { event: 'budget.renewed', data: { of: 'run', since } }
   const ends = new Date(Date.UTC(2026, 10, 2)).toISOString()
   const day = { kind: 'budget', of: 'project', limit: 1_500, used: 1_500, since, resets_at: ends }
   const ofRun =
@@ -105,14 +98,11 @@ describe('a run whose budget is used up', () => {
     'waits for tokens: its project has used 1,500 of the 1,500 tokens of today; it goes on by itself at 2026-11-02 00:00:00Z; "remora project budget PROJECT --tokens-per-day N" raises that'
 
   it('says of which budget, and how it goes on', () => {
-    const { waiting_for: waitingFor } = aRun({ waiting_for: [{ kind: 'budget', ...reached.data }, day] })
-    const state = { ...fold([...plannedRun, reached, waiting]), waitingFor }
-    expect(state).toMatchObject({ status: 'waiting' })
-    expect(waitingLines(state)).toEqual([ofRun, ofProject])
-    const [, line] = waitingLines({ ...state, projectId: 'shop' })
+    const seen = aRun({ waiting_for: [{ kind: 'budget', ...reached.data }, day], project_id: 'shop' })
+    const waits = waitsOf({ ...fold([...plannedRun, reached, waiting]), seen })
+    expect(waitingLines({ ...waits, projectId: undefined })).toEqual([ofRun, ofProject])
+    const [, line] = waitingLines(waits)
     expect(line).toContain('"remora project budget shop --tokens-per-day N" raises that')
     expect(waitingText([{ kind: 'budget', of: 'run' }])).toBe('waits for tokens')
-    const [isRenewed] = eventsOf([renewed])
-    expect(isRenewed && foldProgress(state, isRenewed)).toMatchObject({ status: 'running', waitingFor: [day] })
   })
 })

@@ -1,11 +1,11 @@
 import { isEnded } from '#domain/run.ts'
 import { modelText, usedUpText } from '#domain/timeline/words.ts'
 import type { AwayServer, WaitingFor } from '#schemas/waiting-schema.ts'
-import type { ProgressState } from './progress-state.ts'
+import { goingOn, type ProgressState } from './progress-state.ts'
 
 type Waits = {
   runId: string
-  projectId?: string
+  projectId?: string | undefined
   waitingFor: readonly WaitingFor[]
   checksServers?: boolean
 }
@@ -13,6 +13,13 @@ type Waits = {
 const shownServers = 3
 /** While a run waits, a line of output that is no terminal says so once a minute. */
 const repeatedMs = 60_000
+
+/** What a run waits for that is followed. */
+export function waitsOf(state: Pick<ProgressState, 'runId' | 'seen' | 'status' | 'checksServers'>): Waits {
+  const { waiting_for: waitingFor = [], project_id: projectId } = goingOn(state) ?? {}
+  const { runId, checksServers } = state
+  return { runId, projectId, waitingFor, checksServers }
+}
 
 /** Says what the run waits for: each model with what its servers said, its object store, its budgets. */
 export function waitingLines(waits: Waits): string[] {
@@ -54,13 +61,10 @@ function shownTime(time: string): string {
 type Notice = { lines: readonly string[]; over?: string }
 
 /** Returns the lines for a pipe: what the run waits for, once a minute and when that has ended, and what holds it. */
-export function openWaitingNotices(): (
-  state: Waits & Pick<ProgressState, 'status' | 'held'>,
-  nowMs: number,
-) => string[] {
+export function openWaitingNotices(): (state: ProgressState, held: string | undefined, nowMs: number) => string[] {
   const printed = new Map<string, { atMs: number; over: string | undefined }>()
-  return ({ held, ...state }, nowMs) => {
-    const notices = noticesOf(state)
+  return (state, held, nowMs) => {
+    const notices = noticesOf(waitsOf(state))
     if (held !== undefined) notices.set('held', { lines: [held] })
     const ended = [...printed].filter(([key]) => !notices.has(key))
     for (const [key] of ended) printed.delete(key)

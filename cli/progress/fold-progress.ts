@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { SkippedFile } from '#domain/code-node.ts'
 import { isTold, summarizeEvent, workOf } from '#domain/timeline/summarize-event.ts'
 import type { EventView } from '#schemas/event-schema.ts'
-import type { WaitingFor } from '#schemas/waiting-schema.ts'
 import {
   emptyAgent,
   emptyProgress,
@@ -12,7 +11,6 @@ import {
   type ProgressState,
   type ShownPhase,
 } from './progress-state.ts'
-import { nextPace } from './live-lines.ts'
 
 const mostLines = { recent: 5, findings: 3 }
 
@@ -31,10 +29,8 @@ export function foldProgress(state: ProgressState, event: EventView): ProgressSt
   const seen: ProgressState = {
     ...state,
     ...(line !== undefined && { [list]: [...state[list], line].slice(-mostLines[list]) }),
-    pace: nextPace(state.pace, event, Count.parse(event.data['tokens'])),
     startedAtMs: state.startedAtMs ?? Date.parse(event.ts),
     lastAtMs: Date.parse(event.ts),
-    held: undefined,
   }
   return event.operation_id ? foldOperation(seen, event) : foldRun(seen, event)
 }
@@ -77,45 +73,31 @@ function foldRun(state: ProgressState, event: EventView): ProgressState {
       return {
         ...withLeftOut(state, CountsByAgent.parse(data['conflicts_by_agent'])),
         phase: 'review',
-        composing: undefined,
+        seen: undefined,
         patchFiles: Count.parse(data['files']),
       }
     case 'run.completed':
-      return { ...state, waitingFor: [], phase: 'review', status: 'completed' }
+      return { ...state, phase: 'review', status: 'completed' }
     case 'run.failed':
     case 'run.cancelled':
-      return { ...state, waitingFor: [], status: event.event === 'run.failed' ? 'failed' : 'cancelled' }
-    default:
-      return foldWaiting(state, event)
-  }
-}
-
-function foldWaiting(state: ProgressState, event: EventView): ProgressState {
-  const { data } = event
-  switch (event.event) {
-    case 'run.waiting':
-      return { ...state, status: 'waiting' }
-    case 'models.back':
-      return withoutWait(state, event, (wait) => wait.kind === 'models' && wait.model === data['model'])
-    case 'budget.renewed':
-      return withoutWait(state, event, (wait) => wait.kind === 'budget' && wait.of === data['of'])
+      return { ...state, status: event.event === 'run.failed' ? 'failed' : 'cancelled' }
     default:
       return state
   }
 }
 
-function withoutWait(state: ProgressState, event: EventView, isOver: (wait: WaitingFor) => boolean): ProgressState {
-  const waitingFor = state.waitingFor.filter((wait) => !isOver(wait))
-  return { ...resumed(state, event), waitingFor }
-}
-
 /** The run executes again, and is composed once more after that. */
-function withRepeated({ composing: _composing, ...state }: ProgressState, count: number): ProgressState {
-  return { ...state, phase: 'execution', total: (state.total ?? 0) + count, repeated: state.repeated + count }
+function withRepeated(state: ProgressState, count: number): ProgressState {
+  return {
+    ...state,
+    seen: undefined,
+    phase: 'execution',
+    total: (state.total ?? 0) + count,
+    repeated: state.repeated + count,
+  }
 }
 
-function foldOperation(waiting: ProgressState, event: EventView): ProgressState {
-  const state = withDoing(resumed(waiting, event), event)
+function foldOperation(state: ProgressState, event: EventView): ProgressState {
   switch (event.event) {
     case 'operation.started':
       return withAgent({ ...state, phase: later(state.phase, 'execution') }, event, started)
@@ -139,30 +121,6 @@ function foldOperation(waiting: ProgressState, event: EventView): ProgressState 
     default:
       return state
   }
-}
-
-function withDoing(state: ProgressState, { event, operation_id: id = '', ...more }: EventView): ProgressState {
-  const tool = event === 'tool.called' ? Text.parse(more['tool_name']) : undefined
-  const what = event === 'model.requested' ? 'the model' : tool
-  if (what !== undefined) return { ...state, doing: { ...state.doing, [id]: what } }
-  if (state.doing[id] === undefined) return state
-  const { [id]: _, ...doing } = state.doing
-  return { ...state, doing }
-}
-
-const moving: ReadonlySet<string> = new Set([
-  'operation.resumed',
-  'operation.started',
-  'operation.ended',
-  'operation.skipped',
-  'models.back',
-  'budget.renewed',
-])
-
-/** A run that only waited runs again with the first operation that moves, or with its model or its budget. */
-function resumed(state: ProgressState, { event }: EventView): ProgressState {
-  const moves = moving.has(event)
-  return state.status === 'waiting' && moves ? { ...state, status: 'running' } : state
 }
 
 /** An operation that waits for an answer is not counted as running when it ends. */

@@ -1,39 +1,54 @@
 import { expect, it } from 'vitest'
-import { eventsOf, plannedRun } from './events.fixture.ts'
+import { aRun } from '../answers.fixture.ts'
+import { eventsOf } from './events.fixture.ts'
 import { foldProgress } from './fold-progress.ts'
 import { liveLines } from './live-lines.ts'
 import { emptyProgress } from './progress-state.ts'
 
 const noon = Date.parse('2026-01-01T12:00:00Z')
-const of = (id: number, event: string, more: object = {}) => ({
-  event,
-  operation_id: `o${id}`,
-  agent: 'review',
+const active = (name: string, secondsAgo: number, more: object = {}) => ({
+  agent: 'lint',
+  path: 'a.py',
+  qualified_name: name,
+  status: 'running',
+  doing: 'model',
+  since: new Date(noon - secondsAgo * 1_000).toISOString(),
   ...more,
 })
-const endings = Array.from({ length: 30 }, (_none, at) =>
-  of(at, 'operation.ended', { atMs: at * 5_000, data: { status: 'unchanged', tokens: 100 } }),
-)
-const found = ['one', 'two', 'three', 'four'].map((claim) =>
-  of(1, 'finding.reported', { atMs: 145_000, data: { claim, path: 'a.py', line: 7 } }),
-)
+const going = aRun({
+  current_step: 'works on operations: 5 wait for an answer of the model',
+  counts: { ready: 1_200, dispatched: 30, pending: 2, waiting: 1 },
+  last_minute: { operations: 12, tokens_in: 1_200, tokens_out: 40 },
+  estimated_end: { at: new Date(noon + 299_300).toISOString(), how: '60 operations left' },
+  active_operations: [
+    active('one', 3),
+    active('two', 40, { doing: 'tool', tool: 'run_tests' }),
+    active('three', 2),
+    active('four', 1),
+    active('five', 8, { doing: 'slot' }),
+    active('six', 900, { status: 'waiting', doing: 'person' }),
+  ],
+})
+const found = ['one', 'two', 'three', 'four'].map((claim) => ({
+  event: 'finding.reported',
+  operation_id: 'o1',
+  agent: 'review',
+  data: { claim, path: 'a.py', line: 7 },
+}))
 
-it('says the pace of the last minute, what operations wait for, and what was found last', () => {
-  const asked = [
-    of(40, 'model.requested'),
-    of(41, 'model.requested'),
-    of(42, 'tool.called', { tool_name: 'run_tests' }),
-  ]
-  const planned = plannedRun.map((event) =>
-    event.event === 'run.planned' ? { ...event, data: { operations: 90 } } : event,
-  )
-  const events = eventsOf([...planned, ...endings, ...found, ...asked.map((event) => ({ ...event, atMs: 145_000 }))])
-  const state = { ...events.reduce(foldProgress, emptyProgress('r1')), inQueue: 1_200 }
-  const [pace, ...rest] = liveLines(state, noon + 145_000)
-  expect(pace).toBe('pace        12 operations, 1,200 tokens in the last minute, about 5 min 00 s left')
-  expect(rest).toEqual([
-    'waiting     2 for the model, 1 for run_tests, 1,200 for a free worker',
-    ...['two', 'three', 'four'].map((claim) => `finding     review a.py:7: ${claim}`),
+it('says what the run does, its pace and its end, what moves for the longest, what waits, and what was found last', () => {
+  const state = { ...eventsOf(found).reduce(foldProgress, emptyProgress('r1')), seen: going }
+  const findings = ['two', 'three', 'four'].map((claim) => `finding     review a.py:7: ${claim}`)
+  expect(liveLines(state, noon)).toEqual([
+    'now         works on operations: 5 wait for an answer of the model',
+    'pace        12 operations, 1,200 tokens in, 40 out in the last minute',
+    'end         in about 5 min 00 s: 60 operations left',
+    'moving      runs run_tests for 40.0 s: lint a.py two',
+    'moving      waits for a slot of the model servers for 8.0 s: lint a.py five',
+    'moving      waits for an answer of the model for 3.0 s: lint a.py one',
+    'moving      waits for an answer of the model for 2.0 s: lint a.py three',
+    'waiting     1,230 for a free worker, 2 for other operations, 1 for a person',
+    ...findings,
   ])
-  expect(liveLines(state, noon + 300_000)).toEqual(rest)
+  expect(liveLines({ ...state, status: 'completed' }, noon)).toEqual(findings)
 })

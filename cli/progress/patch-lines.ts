@@ -1,5 +1,5 @@
 import type { RunView } from '#schemas/run-schema.ts'
-import { plural } from '../wording.ts'
+import { plural } from '#domain/timeline/words.ts'
 import type { Paint } from '../terminal-text.ts'
 import { failedOperations, isComposed, isFruitless, type ProgressState } from './progress-state.ts'
 

@@ -1,7 +1,6 @@
 import type { SkippedFile } from '#domain/code-node.ts'
-import type { RunPhase, RunStatus } from '#domain/run.ts'
-import type { ComposingView } from '#schemas/run-schema.ts'
-import type { WaitingFor } from '#schemas/waiting-schema.ts'
+import { isEnded, type RunPhase, type RunStatus } from '#domain/run.ts'
+import type { RunView } from '#schemas/run-schema.ts'
 
 export const shownPhases = ['snapshot', 'discovery', 'planning', 'execution', 'review'] as const satisfies RunPhase[]
 export type ShownPhase = (typeof shownPhases)[number]
@@ -53,24 +52,14 @@ export type ProgressState = {
   agents: Readonly<Record<string, AgentProgress>>
   /** They are in the order they were asked. */
   questions: readonly OpenQuestion[]
-  /** Repeats what the service said last, without what has ended since by the events. */
-  waitingFor: readonly WaitingFor[]
-  projectId?: string
-  /** Says by the ids of running operations what each waits for by its last event, the model or a tool. */
-  doing: Readonly<Record<string, string>>
-  held?: string | undefined
+  /** Is the run as the service showed it last: what moves in it, and what it waits for. */
+  seen?: RunView | undefined
   recent: readonly string[]
   /** Says what agents found last. */
   findings: readonly string[]
-  /** Counts what ended in each ten seconds of the last minute, the latest last. */
-  pace: readonly { atMs: number; operations: number; tokens: number }[]
-  /** Counts operations that no worker has taken yet. */
-  inQueue: number
   /** Names of the models that answered, as their servers report them. */
   models: readonly string[]
   changeSets: number
-  /** While the patch is composed: how far that is. */
-  composing?: ComposingView | undefined
   /** Files that the patch changes; 0 until it is composed. */
   patchFiles: number
   startedAtMs?: number
@@ -88,12 +77,8 @@ export function emptyProgress(runId: string): ProgressState {
     repeated: 0,
     agents: {},
     questions: [],
-    waitingFor: [],
-    doing: {},
     recent: [],
     findings: [],
-    pace: [],
-    inQueue: 0,
     models: [],
     changeSets: 0,
     patchFiles: 0,
@@ -103,6 +88,11 @@ export function emptyProgress(runId: string): ProgressState {
 export function emptyAgent(): AgentProgress {
   const ends = { succeeded: 0, unchanged: 0, skipped: 0, cancelled: 0, failed: 0 }
   return { running: 0, ...ends, requests: 0, tokens: 0, findings: 0, leftOut: 0, workMs: 0 }
+}
+
+/** The run as it was seen last, unless its events say by now that it has ended. */
+export function goingOn({ seen, status }: Pick<ProgressState, 'seen' | 'status'>): RunView | undefined {
+  return isEnded(status) ? undefined : seen
 }
 
 export function endedOperations(state: ProgressState): number {

@@ -1,8 +1,8 @@
 import type { GateView } from '#schemas/gate-schema.ts'
 import type { CheckView, RunView } from '#schemas/run-schema.ts'
 import { type Paint, visible, wrap } from '../terminal-text.ts'
-import { formatSeconds, plural } from '../wording.ts'
 import type { EnvironmentView } from '#schemas/setup-schema.ts'
+import { formatSeconds, plural } from '#domain/timeline/words.ts'
 
 const shownFailures = 5
 

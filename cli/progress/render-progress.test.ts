@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { aRun } from '../answers.fixture.ts'
 import { eventsOf, plannedRun, workedRun } from './events.fixture.ts'
 import { foldProgress } from './fold-progress.ts'
 import { openPaint, widthOf } from '../terminal-text.ts'
@@ -9,7 +10,9 @@ const worked = eventsOf(workedRun).reduce(foldProgress, emptyProgress('r1'))
 
 describe('the live picture of a run', () => {
   it('has a bar per phase, the counts and the last events', () => {
-    const lines = renderScreen(worked, { width: 50, elapsedMs: 12_340, paint: openPaint(false) })
+    const pace = { operations: 2, tokens_in: 1_200, tokens_out: 90 }
+    const state = { ...worked, seen: aRun({ last_minute: pace }) }
+    const lines = renderScreen(state, { width: 50, elapsedMs: 12_340, paint: openPaint(false) })
     expect(`\n${lines.join('\n')}\n`).toBe(`
 run r1  running  12.3 s
 snapshot    ███████████████████████ 12 files
@@ -18,7 +21,8 @@ planning    ██████████████████████�
 execution   █████████████████░░░░░░ 3/4
 review      ░░░░░░░░░░░░░░░░░░░░░░░
 operations  3 done · 1 running · 1 failed
-pace        2 operations, 1,200 tokens in the las…
+now         works on operations
+pace        2 operations, 1,200 tokens in, 90 out…
   40 nodes discovered
   4 operations planned
   lint tried again: lost
@@ -73,7 +77,7 @@ describe('a patch that is being composed', () => {
   const state = eventsOf(ended).reduce(foldProgress, emptyProgress('r1'))
   const at = (operationsRead: number, filesProved: number, files: number) => {
     const composing = { operations_read: operationsRead, operations: 4, files_proved: filesProved, files }
-    return { ...state, composing }
+    return { ...state, seen: aRun({ composing }) }
   }
 
   it('has its share in the bar of the review, and never less than before', () => {

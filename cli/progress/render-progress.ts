@@ -1,14 +1,16 @@
 import { unreachable } from '#domain/error.ts'
+import { formatSeconds, plural } from '#domain/timeline/words.ts'
 import type { ComposingView } from '#schemas/run-schema.ts'
-import { formatSeconds, plural } from '../wording.ts'
 import { clip, type Paint } from '../terminal-text.ts'
 import { liveLines } from './live-lines.ts'
-import { waitingLines } from './describe-waiting.ts'
+import { holdLine } from './describe-hold.ts'
+import { waitingLines, waitsOf } from './describe-waiting.ts'
 import { questionLines } from './describe-question.ts'
 import {
   cancelledOperations,
   endedOperations,
   failedOperations,
+  goingOn,
   isComposed,
   type ProgressState,
   runningOperations,
@@ -25,8 +27,12 @@ const countWidth = 14
 /** Returns the live screen: a bar per phase, the operations' counts, the last events. No line is wider than the terminal. */
 export function renderScreen(state: ProgressState, view: ScreenView): string[] {
   const width = Math.max(30, view.width)
-  const head = clip(`run ${state.runId}  ${state.status}  ${formatSeconds(view.elapsedMs)}`, width)
+  const head = clip(
+    `run ${state.runId}  ${goingOn(state)?.status ?? state.status}  ${formatSeconds(view.elapsedMs)}`,
+    width,
+  )
   const cancelled = cancelledOperations(state)
+  const held = holdLine(state, view.quietMs ?? 0)
   const counts = [
     `${endedOperations(state)} done`,
     `${runningOperations(state)} running`,
@@ -38,10 +44,10 @@ export function renderScreen(state: ProgressState, view: ScreenView): string[] {
     view.paint('bold', head),
     ...shownPhases.map((phase) => phaseLine(state, phase, width, view.paint)),
     clip(`operations  ${counts}`, width),
-    ...[...waitingLines(state), ...questionLines(state), ...(state.held ? [state.held] : [])].map((line) =>
+    ...[...waitingLines(waitsOf(state)), ...questionLines(state), ...(held === undefined ? [] : [held])].map((line) =>
       view.paint('yellow', clip(line, width)),
     ),
-    ...liveLines(state, (state.lastAtMs ?? 0) + (view.quietMs ?? 0)).map((line) => clip(line, width)),
+    ...liveLines(state).map((line) => clip(line, width)),
     ...state.recent.map((line) => view.paint('dim', clip(`  ${line}`, width))),
   ]
 }
@@ -63,7 +69,8 @@ function barOf(share: number | 'under way', width: number): string {
 /** Returns 0 to 1. Only the execution and the composing of the patch have a known share while they are under way. */
 function phaseShare(state: ProgressState, phase: ShownPhase): number | 'under way' {
   if (isComposed(state.status, state)) return 1
-  if (phase === 'review' && state.composing !== undefined) return composedShare(state.composing)
+  const composing = goingOn(state)?.composing
+  if (phase === 'review' && composing) return composedShare(composing)
   if (phase === 'review' && isInReview(state)) return 'under way'
   const distance = shownPhases.indexOf(phase) - shownPhases.indexOf(state.phase)
   if (distance !== 0) return distance < 0 ? 1 : 0
@@ -94,9 +101,11 @@ function phaseFigure(state: ProgressState, phase: ShownPhase): string {
     case 'execution':
       if (state.settingUp !== undefined) return 'setting up'
       return state.total === undefined ? '' : `${endedOperations(state)}/${state.total}`
-    case 'review':
-      if (state.composing !== undefined) return composedFigure(state.composing)
+    case 'review': {
+      const composing = goingOn(state)?.composing
+      if (composing) return composedFigure(composing)
       return state.phase === 'review' || isInReview(state) ? plural(state.changeSets, 'change') : ''
+    }
     default:
       return unreachable(phase)
   }
@@ -117,9 +126,9 @@ export function openPlainLines(): (state: ProgressState, nowMs: number) => strin
   let last = { phase: '', moves: '', atMs: -Infinity, elapsedMs: 0 }
   return (state, nowMs) => {
     const running = runningOperations(state)
-    const { composing } = state
-    const phase = composing === undefined ? state.phase : 'review'
-    const moves = `${running} ${endedOperations(state)} ${state.settingUp ?? ''} ${composing === undefined ? '' : composedFigure(composing)}`
+    const composing = goingOn(state)?.composing
+    const phase = composing ? 'review' : state.phase
+    const moves = `${running} ${endedOperations(state)} ${state.settingUp ?? ''} ${composing ? composedFigure(composing) : ''}`
     const sinceMs = nowMs - last.atMs
     const worthSaying =
       moves !== last.moves ? sinceMs >= everyMs : (running > 0 || state.settingUp !== undefined) && sinceMs >= quietMs
@@ -127,12 +136,12 @@ export function openPlainLines(): (state: ProgressState, nowMs: number) => strin
     const eventsMs = (state.lastAtMs ?? 0) - (state.startedAtMs ?? 0)
     const elapsedMs = last.phase === '' ? eventsMs : Math.max(eventsMs, last.elapsedMs + sinceMs)
     last = { phase, moves, atMs: nowMs, elapsedMs }
-    const done = composing === undefined ? figures(state) : composedText(composing)
+    const done = composing ? composedText(composing) : figures(state)
     return `[${formatSeconds(elapsedMs)}] ${phase}: ${done}`
   }
 }
 
-export function composedText(composing: ComposingView): string {
+function composedText(composing: ComposingView): string {
   const { operations_read: read, operations, files_proved: proved, files, gate_runs: runs, gate_most: most } = composing
   if (runs !== undefined) return `the run's own tests: run ${runs}, of ${most ?? 'any number'} at most`
   return files === 0

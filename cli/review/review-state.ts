@@ -1,8 +1,8 @@
 import type { ChangeView } from '#schemas/change-schema.ts'
 import type { DecisionsView, RefusedView, RejectedRetry } from '#schemas/decision-schema.ts'
+import { nodePlace } from '#domain/timeline/words.ts'
 import type { SeenDecision, SeenDecisions } from '../api-client.ts'
 import type { Where } from '../run/change-conditions.ts'
-import { nodePlace } from '../wording.ts'
 
 // `remora review` is a pure machine and a thin shell around it. A key, or an answer of the service, is a ReviewEvent; a step
 // makes the next ReviewState of it, and the Effects that the shell has to have: requests, and the end. The screen is drawn from

@@ -1,8 +1,8 @@
 import { figure } from '#domain/figure.ts'
 import { unreachable } from '#domain/error.ts'
+import { plural } from '#domain/timeline/words.ts'
 import { conditionsLine, type Where } from '../run/change-conditions.ts'
 import { onOneLine } from '../terminal-text.ts'
-import { plural } from '../wording.ts'
 import type { ReviewedSet, ReviewState } from './review-state.ts'
 
 export const helpText = `a      accept this change

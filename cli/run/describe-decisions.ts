@@ -5,9 +5,9 @@ import type { ApiClient } from '../api-client.ts'
 import { allChanges } from '../api-lists.ts'
 import type { CliContext } from '../cli-context.ts'
 import type { WantedVerdict } from '#schemas/decision-schema.ts'
+import { nodePlace, plural } from '#domain/timeline/words.ts'
 import { leftOutText } from '../progress/result-report.ts'
 import { textTable, visible } from '../terminal-text.ts'
-import { nodePlace, plural } from '../wording.ts'
 
 /** So many sets get a line each; of more, the numbers are printed by agent. */
 const shownSets = 20

@@ -1,6 +1,7 @@
 import { figure } from '#domain/figure.ts'
+import { plural } from '#domain/timeline/words.ts'
 import type { PlanView } from '#schemas/plan-schema.ts'
-import { joinBlocks, plural } from '../wording.ts'
+import { joinBlocks } from '../wording.ts'
 import { textTable, wrap } from '../terminal-text.ts'
 import type { ReportView } from '../progress/result-report.ts'
 

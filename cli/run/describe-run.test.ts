@@ -9,7 +9,7 @@ const manner = { isWaiting: false, width: Infinity }
 
 it('shows of a usual run that goes on only what there is to say', () => {
   expect(describeRun(aRun({ ...running }), [], manner)).toBe(`run         r1
-status      running (execution)
+status      running (works on operations)
 agents      lint
 accepted    2026-05-01T12:00:00.000Z
 took        not ended
@@ -104,9 +104,10 @@ it('says what it waits for, and what the servers of a model said', () => {
     { kind: 'models', model: 'docs', since, servers: [server] },
     { kind: 'answer', questions: 2 },
   ]
-  const run = aRun({ ...running, waiting_for: waiting })
+  const step = 'waits for the model "docs" and 2 answers'
+  const run = aRun({ ...running, waiting_for: waiting, current_step: step })
   const text = describeRun(run, [], manner)
-  expect(text).toContain('status      running (execution; waits for the model "docs" and 2 answers)\n')
+  expect(text).toContain(`status      running (${step})\n`)
   expect(text.slice(text.indexOf('conflicts'))).toBe(`conflicts   0
 
 waits for the model "docs": no server of it works since 2026-11-01 00:00:00Z; it goes on by itself when one does

@@ -7,14 +7,13 @@ import type { OperationView } from '#schemas/operation-schema.ts'
 import type { PlanView } from '#schemas/plan-schema.ts'
 import type { BudgetView, RunView } from '#schemas/run-schema.ts'
 import { figure } from '#domain/figure.ts'
-import { formatSeconds, labelledLines, nodePlace, plural } from '../wording.ts'
+import { labelledLines } from '../wording.ts'
 import { plannedLines } from '../progress/agent-table.ts'
 import { gateOutputLines, gateText, setupText } from '../progress/proof-lines.ts'
 import { failureText, leftOutLines, unreadText } from '../progress/result-report.ts'
-import { waitingText } from '#domain/timeline/words.ts'
+import { formatSeconds, nodePlace, plural } from '#domain/timeline/words.ts'
 import { waitingLines } from '../progress/describe-waiting.ts'
 import { clip, openPaint, visibleName, wrap } from '../terminal-text.ts'
-import { composedText } from '../progress/render-progress.ts'
 import { resumeCommand } from './unfinished-runs.ts'
 import type { NodeWithEdges } from './find-operation.ts'
 
@@ -158,11 +157,8 @@ function checksOf({ checks }: RunView): string {
   return figures.join(', ')
 }
 
-function statusOf({ status, phase, composing, error_code: code, reason, waiting_for: waitingFor }: RunView): string {
-  const done = composing ? `: ${composedText(composing)}` : ''
-  const waits = waitingText(waitingFor)
-  const going = `${phase}${done}${waits === '' ? '' : `; ${waits}`}`
-  return `${status}${isEnded(status) ? '' : ` (${going})`}${code ? `: ${code} ${reason ?? ''}` : ''}`
+function statusOf({ status, current_step: step, error_code: code, reason }: RunView): string {
+  return `${status}${isEnded(status) ? '' : ` (${step})`}${code ? `: ${code} ${reason ?? ''}` : ''}`
 }
 
 function waitingStatus(run: RunView, { modelUrls }: RunDisplay): string {

@@ -1,10 +1,10 @@
 import { AppError, hasCode, undefinedOn } from '#domain/error.ts'
 import { NodeId, OperationId } from '#domain/ids.ts'
+import { nodePlace } from '#domain/timeline/words.ts'
 import type { EdgeShape, NodeDetail } from '#schemas/node-schema.ts'
 import type { OperationView } from '#schemas/operation-schema.ts'
 import type { ApiClient } from '../api-client.ts'
 import { allEdges, allNodes, allOperations } from '../api-lists.ts'
-import { nodePlace } from '../wording.ts'
 
 type NodeClient = Pick<ApiClient, 'getNode' | 'listNodes'>
 type Client = NodeClient & Pick<ApiClient, 'getRun' | 'listOperations'>

@@ -45,13 +45,9 @@ export function showProgress(runId: string, choice: ProgressChoice, context: Cli
   const quietMs = () => performance.now() - movedAt
   let display = isShown ? undefined : openDisplay(context, () => state, quietMs)
   const onRun = (run: RunView) => {
-    const { waiting_for: waitingFor, project_id: projectId } = run
-    const composing = run.composing ?? undefined
-    if (!isDeepStrictEqual(composing, state.composing)) movedAt = performance.now()
-    const inQueue = run.counts.ready + run.counts.dispatched
-    const held = holdLine({ ...state, composing }, run, quietMs())
-    const checksServers = choice.checksServers?.() ?? false
-    state = { ...state, composing, waitingFor, projectId, inQueue, held, checksServers }
+    const { seen } = state
+    if (!isDeepStrictEqual(run.composing, seen?.composing ?? null)) movedAt = performance.now()
+    state = { ...state, seen: run, checksServers: choice.checksServers?.() ?? false }
     display?.look()
   }
   return {
@@ -93,7 +89,10 @@ function openDisplay(context: CliContext, state: () => ProgressState, quietMs: (
       look() {
         update()
         // Not for every event: of one that was missed for long, the question may be answered.
-        const notices = [...waitingOf(state(), performance.now()), ...questionsOf(state())]
+        const notices = [
+          ...waitingOf(state(), holdLine(state(), quietMs()), performance.now()),
+          ...questionsOf(state()),
+        ]
         for (const notice of notices) io.err(`${visible(notice)}\n`)
       },
       close: () => void stopTicking(),

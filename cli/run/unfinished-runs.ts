@@ -1,9 +1,9 @@
 import { describeModelKind, mayGoOn, type ModelKind, modelKindOf } from '#domain/model-kind.ts'
 import { isEnded } from '#domain/run.ts'
+import { plural } from '#domain/timeline/words.ts'
 import type { RunSummary } from '#schemas/run-schema.ts'
 import type { ApiClient } from '../api-client.ts'
 import { allRuns } from '../api-lists.ts'
-import { plural } from '../wording.ts'
 import { kindOfModel } from '../model-server.ts'
 
 const mostRead = 1000

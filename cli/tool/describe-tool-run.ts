@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import type { ScriptEvent } from '#tool-scripts/script-event.ts'
-import { plural } from '../wording.ts'
 import { resultFaults } from '#stages/operate/tools/script-tool.ts'
+import { plural } from '#domain/timeline/words.ts'
 import { visible } from '../terminal-text.ts'
 import type { ToolRun } from './run-tool.ts'
 

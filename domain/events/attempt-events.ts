@@ -4,6 +4,7 @@ import { CodeFinding } from '../code-finding.ts'
 import { ToolResult } from '../turn.ts'
 import { snakeKeys } from '../wire-keys.ts'
 
+const attempt = z.int()
 const turn = z.int()
 /** Says where a call comes from, if not from the call of a reply. */
 const flags = { parsed_from_content: z.boolean().optional(), by_code: z.boolean().optional() }
@@ -19,12 +20,13 @@ const FailedTry = z.strictObject({
 const worker_progress = 'worker_progress'
 const worker_output = 'worker_output'
 
-/** The events of what an attempt does. `turn` and `call_id` say what belongs together. */
+/** The events of what an attempt does. `attempt`, `turn` and `call_id` say what belongs together. */
 export const attemptEvents = {
   'model.requested': {
     category: worker_progress,
     about: 'A turn was sent to the model; `left_out` messages no longer fit.',
     data: z.strictObject({
+      attempt,
       turn,
       messages: z.int(),
       tools: z.int(),
@@ -37,6 +39,7 @@ export const attemptEvents = {
     category: worker_progress,
     about: 'The model has answered, or with a `reason` has not.',
     data: z.strictObject({
+      attempt,
       turn,
       model: z.string().optional(),
       endpoint: z.string().optional(),
@@ -58,6 +61,7 @@ export const attemptEvents = {
     category: worker_progress,
     about: 'A tool was called; `resumed`: it goes on with the answer of a person.',
     data: z.strictObject({
+      attempt,
       turn,
       call_id: z.string(),
       arguments: z.string(),
@@ -69,6 +73,7 @@ export const attemptEvents = {
     category: worker_progress,
     about: 'The tool has answered.',
     data: z.strictObject({
+      attempt,
       turn,
       call_id: z.string(),
       outcome: ToolResult.shape.outcome,
@@ -79,12 +84,19 @@ export const attemptEvents = {
   'turn.finished': {
     category: worker_progress,
     about: 'All calls of a turn are done; `repeated`: the tool that was called too often with the same answer.',
-    data: z.strictObject({ turn, calls: z.int(), repeated: z.string().optional(), reason: z.string().optional() }),
+    data: z.strictObject({
+      attempt,
+      turn,
+      calls: z.int(),
+      repeated: z.string().optional(),
+      reason: z.string().optional(),
+    }),
   },
   'submission.received': {
     category: worker_output,
     about: 'The agent says how it ended; `refused` or `unverified` says why that was given back.',
     data: z.strictObject({
+      attempt,
       turn,
       status: z.string().optional(),
       status_given: z.string().optional(),
@@ -99,6 +111,7 @@ export const attemptEvents = {
     category: worker_output,
     about: 'A change was made, with what was proved of it.',
     data: z.strictObject({
+      attempt,
       change_set_id: z.string(),
       rules: z.array(z.string()).optional(),
       built_on: z.array(z.string()).optional(),
@@ -109,6 +122,6 @@ export const attemptEvents = {
   'finding.reported': {
     category: 'finding',
     about: 'An agent claims something about some lines.',
-    data: z.strictObject({ ...snakeKeys(finding), evidence_refs: z.array(z.string()) }),
+    data: z.strictObject({ attempt, ...snakeKeys(finding), evidence_refs: z.array(z.string()) }),
   },
 } as const

@@ -50,8 +50,9 @@ export const causesOf: Readonly<Partial<Record<EventName, readonly EventName[]>>
   'models.back': ['models.away'],
   'budget.renewed': ['budget.reached'],
   'run.reopened': ['decision.made'],
-  'publication.opened': ['decision.made'],
-  'publication.updated': ['decision.made'],
+  'publication.opened': ['decision.made', 'run.composed'],
+  'publication.updated': ['decision.made', 'run.composed'],
+  'publication.failed': ['decision.made', 'run.composed'],
 }
 
 /** Says what of the data is not as the table has it; undefined where all is. Events are not parsed when they are read. */

@@ -1,6 +1,7 @@
 import { figure } from '../figure.ts'
 
 type Waited = { kind: string; model?: string | undefined; questions?: number | undefined; of?: string | undefined }
+type Doing = 'prepare' | 'slot' | 'model' | 'tool' | 'proof' | 'person'
 type UsedBudget = { of: string; limit: number; used: number }
 
 /** `1 file`, `3 files`, `1,200 files`: for nouns that take an s. */
@@ -43,4 +44,18 @@ export function usedUpText({ of, limit, used }: UsedBudget): string {
   const whose = of === 'project' ? 'its project has' : 'the run has'
   const what = of === 'project' ? `the ${plural(limit, 'token')} of today` : `its ${plural(limit, 'token')}`
   return `${whose} used ${figure(used)} of ${what}`
+}
+
+const doingTexts: Readonly<Record<Doing, readonly [one: string, many: string]>> = {
+  prepare: ['is made ready', 'are made ready'],
+  slot: ['waits for a slot of the model servers', 'wait for a slot of the model servers'],
+  model: ['waits for an answer of the model', 'wait for an answer of the model'],
+  tool: ['runs a tool', 'run a tool'],
+  proof: ['is proved', 'are proved'],
+  person: ['waits for a person', 'wait for a person'],
+}
+
+/** Says what an operation does, or several of them do. */
+export function doingText(doing: Doing, count = 1): string {
+  return doingTexts[doing][count === 1 ? 0 : 1]
 }

@@ -151,13 +151,15 @@ function openAuth(config: ApiConfig, { store, table, log, perMinute }: AuthDeps)
 
 type AuthDeps = Omit<Parameters<typeof openStoredCallers>[0], 'limits'> & { perMinute: SharedRateLimit }
 
+const origin = { kind: 'api', id: 'api' } as const
+
 function appParts(
   config: ApiConfig & { agents: readonly string[] },
   { redis, objects, producer, notices, log, redactor, namespace, signer, traces, checkStore, closing }: Opened,
 ) {
   const { modelKind } = config
-  const kept = { archive: openEventSegments(objects), origin: { kind: 'api', id: 'api' } as const }
-  const ledger = openLedger(redis, { namespace, ...kept, redactor, log, traces, signer })
+  const archive = openEventSegments(objects, config.storage.events)
+  const ledger = openLedger(redis, { namespace, origin, archive, redactor, log, traces, signer })
   const fleet = openFleet(redis, namespace)
   const blobs = openBlobStore(objects, { maxCacheBytes: blobCacheBytes, permit: openPutPermit(redis, namespace) })
   const records = openRunRecords(objects, blobs)

@@ -49,6 +49,11 @@ const asked: Record<string, () => Promise<{ path: string; init?: RequestInit }>>
     return { path: `/v1/runs/${ended}`, init: { method: 'DELETE' } }
   },
   'POST /v1/runs/{run_id}/retry': async () => ({ path: `/v1/runs/${runId}/retry`, init: { method: 'POST' } }),
+  'POST /v1/runs/{run_id}/result': async () => {
+    const ended = await playRun(api, [])
+    await composeRun(api, ended, { files: [] })
+    return { path: `/v1/runs/${ended}/result`, init: { method: 'POST' } }
+  },
   'GET /v1/runs/{run_id}/operations': async () => ({ path: `/v1/runs/${runId}/operations` }),
   'GET /v1/runs/{run_id}/operations/{operation_id}': async () => ({
     path: `/v1/runs/${runId}/operations/${plannedOperation('two').operationId}`,

@@ -55,7 +55,11 @@ function configWith(dir: string): ApiConfig {
     tokenLimits: { requestsPerMinute: null, runs: null },
     maxConnections: 100,
     traces: { endpoint: undefined, headers: {}, share: 0 },
-    storage: { redisUrl: redis.url, s3: { ...place, credentials: { accessKeyId, secretAccessKey } } },
+    storage: {
+      redisUrl: redis.url,
+      events: { maxInlineBytes: 16_384 },
+      s3: { ...place, credentials: { accessKeyId, secretAccessKey } },
+    },
     namespace: redis.namespace,
   }
 }

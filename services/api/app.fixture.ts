@@ -14,6 +14,7 @@ import { openNotices } from '#store/ledger/notices.ts'
 import { publicModelsCheck } from '#store/ledger/read-runs.ts'
 import { redisCheck } from '#store/ledger/redis-check.ts'
 import { openBlobStore, type BlobStore } from '#store/objects/blob-store.ts'
+import { openEventSegments } from '#store/objects/event-segments.ts'
 import { type ObjectStore, objectStoreCheck } from '#store/objects/object-store.ts'
 import { openLog } from '#platform/log.ts'
 import { openPartCheck, openReadiness } from '#platform/readiness.ts'
@@ -104,7 +105,8 @@ export async function openTestApi(
   const redactor = openRedactor(options.secrets)
   const { writeLog: write } = options
   const log = openLog({ service: 'api', level: write === undefined ? 'silent' : 'debug', ...(write ? { write } : {}) })
-  const ledger = openLedger(redis, { namespace: server.namespace, redactor, log, signer: testSigner })
+  const archive = openEventSegments(objects)
+  const ledger = openLedger(redis, { namespace: server.namespace, archive, redactor, log, signer: testSigner })
   const blobs = openBlobStore(objects, { maxCacheBytes: 1_000_000, permit: openPutPermit(redis, server.namespace) })
   const records = openRunRecords(objects, blobs)
   const fleet = openFleet(redis, server.namespace)

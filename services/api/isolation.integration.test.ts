@@ -95,6 +95,7 @@ const asked: Record<string, (ids: Ids) => Request[] | Promise<Request[]>> = {
     { path: `/v1/runs/${run}/retry`, init: json({}) },
     { path: `/v1/runs/${run}/retry`, init: json({ operations: [operation] }) },
   ],
+  'POST /v1/runs/{run_id}/result': ({ run }) => [{ path: `/v1/runs/${run}/result`, init: json({}) }],
   'GET /v1/runs/{run_id}/operations': ({ run }) => get(`/v1/runs/${run}/operations`),
   'GET /v1/runs/{run_id}/operations/{operation_id}': ({ run, operation }) =>
     get(`/v1/runs/${run}/operations/${operation}`),

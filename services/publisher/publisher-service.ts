@@ -11,6 +11,7 @@ import { openPutPermit } from '#store/ledger/collection-window.ts'
 import { redisCheck, expectUsableRedis } from '#store/ledger/redis-check.ts'
 import { type Metrics, openMetrics } from '#platform/metrics/open-metrics.ts'
 import { type BlobStore, openBlobStore } from '#store/objects/blob-store.ts'
+import { openEventSegments } from '#store/objects/event-segments.ts'
 import { loggedOutages } from '#store/objects/logged-outages.ts'
 import { type ObjectStore, objectStoreCheck, permittedPuts } from '#store/objects/object-store.ts'
 import { openObjects } from '#store/objects/open-objects.ts'
@@ -55,7 +56,7 @@ const awayRestMs = 2_000
 /** The one process with the key of the GitHub App takes webhooks, starts their runs, tells GitHub what became of them. */
 export async function startPublisher(config: PublisherConfig, deps: ServiceDeps): Promise<PublisherService> {
   const { log, redactor } = deps
-  const { redisUrl, s3 } = config.storage
+  const { redisUrl, s3, events } = config.storage
   const releaser = openReleaser()
   try {
     const { redis, stopWaiting } = connectRedis(redisUrl, { retries: 20, answerMs: patientAnswerMs }, log)
@@ -68,7 +69,8 @@ export async function startPublisher(config: PublisherConfig, deps: ServiceDeps)
     const producer = openProducer({ redisUrl, log })
     releaser.add('producer', () => producer.close())
     const signer = openSigner(config.signingKeys)
-    const ledger = openLedger(redis, { origin, redactor, log, traces: noTracing, signer })
+    const archive = openEventSegments(objects, events)
+    const ledger = openLedger(redis, { origin, archive, redactor, log, traces: noTracing, signer })
     const blobs = openBlobStore(objects, { maxCacheBytes: 0, permit })
     const needed = { redis: redisCheck(redis), object_store: objectStoreCheck(objects) }
     const health = await openHealth(config.health, {

@@ -6,6 +6,7 @@ import { redisCheck, expectUsableRedis } from '#store/ledger/redis-check.ts'
 import { openStopSignals } from '#store/ledger/stop-signals.ts'
 import { openMetrics } from '#platform/metrics/open-metrics.ts'
 import { openBlobStore } from '#store/objects/blob-store.ts'
+import { openEventSegments } from '#store/objects/event-segments.ts'
 import { loggedOutages } from '#store/objects/logged-outages.ts'
 import { objectStoreCheck, permittedPuts } from '#store/objects/object-store.ts'
 import { openObjects } from '#store/objects/open-objects.ts'
@@ -31,7 +32,7 @@ const graceMs = 5_000
 
 /** Runs the setups of runs, one at a time, each in a process that has neither the stores nor a key of a model. */
 export async function startSetup(config: SetupConfig, { log, redactor }: { log: Log; redactor: Redactor }) {
-  const { redisUrl, s3 } = config.storage
+  const { redisUrl, s3, events } = config.storage
   const releaser = openReleaser()
   try {
     const { redis, stopWaiting } = connectRedis(redisUrl, { retries: 20, answerMs: patientAnswerMs }, log)
@@ -41,7 +42,8 @@ export async function startSetup(config: SetupConfig, { log, redactor }: { log: 
     const permit = openPutPermit(redis)
     const objects = permittedPuts(loggedOutages(await openObjects(s3), log, metrics), permit)
     releaser.add('objects', async () => objects.close())
-    const ledger = openLedger(redis, { origin, redactor, log, traces: noTracing })
+    const archive = openEventSegments(objects, events)
+    const ledger = openLedger(redis, { origin, archive, redactor, log, traces: noTracing })
     const stops = openStopSignals({ redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
     const readSnapshot = openSnapshotReader(objects)

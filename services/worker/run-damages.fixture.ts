@@ -55,7 +55,7 @@ const ledgerDamages: RunDamage[] = [
       const counts = fields.join().matchAll(/"(prompt|completion)_tokens":(\d+)/g)
       for (const [, part, tokens = '0'] of counts)
         await one.bench.redis.hincrby(one.keys.run, part === 'prompt' ? 'tokens_in' : 'tokens_out', -Number(tokens))
-      await renameLast(one, 'model.responded', 'turn.finished', { turn: 1, calls: 0 })
+      await renameLast(one, 'model.responded', 'turn.finished', { attempt: 1, turn: 1, calls: 0 })
     },
   },
   {

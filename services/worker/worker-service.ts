@@ -79,8 +79,8 @@ export async function startWorker(config: WorkerConfig, deps: ServiceDeps): Prom
     const traces = await openTracing(config.traces, { service: 'worker', instance: workerId, log })
     releaser.add('traces', traces.close)
     const origin = { kind: 'worker', id: workerId } as const
-    const own = openLedger(redis, { leaseMs, origin, archive: openEventSegments(objects), redactor, log, traces })
-    const patient = patientCommands(own, closing)
+    const archive = openEventSegments(objects, storage.events)
+    const patient = patientCommands(openLedger(redis, { leaseMs, origin, archive, redactor, log, traces }), closing)
     const share = config.traces.operations
     const traced = traces === noTracing ? patient : tracedAttempts(patient, { ...traces, share })
     const ledger = reportedAttempts(traced, { metrics, log })

@@ -8,6 +8,7 @@ import { openPutPermit } from '#store/ledger/collection-window.ts'
 import { openLedger } from '#store/ledger/ledger.ts'
 import { openLinter } from '#languages/lint/linter.ts'
 import { openBlobStore } from '#store/objects/blob-store.ts'
+import { openEventSegments } from '#store/objects/event-segments.ts'
 import { permittedPuts } from '#store/objects/object-store.ts'
 import { openSnapshotReader } from '#store/objects/snapshot.ts'
 import { getChangeSets } from '#store/objects/stored-records.ts'
@@ -108,7 +109,7 @@ async function openChecks(places: Pick<SandboxOptions, 'searchPath'>) {
 /** Connections of its own, which say nothing in the log: those of the worker's main thread to the same stores do. */
 async function openDeps({ worker }: ComposeQuestion): Promise<CompositionDeps> {
   const { workerId, logging, secrets, sandbox } = worker
-  const { redisUrl, s3 } = worker.storage
+  const { redisUrl, s3, events } = worker.storage
   const redactor = openRedactor(secrets)
   const { redis } = connectRedis(redisUrl, { retries: null }, silentLog)
   const store = await openObjects({ ...s3, maxSockets: sockets })
@@ -130,6 +131,7 @@ async function openDeps({ worker }: ComposeQuestion): Promise<CompositionDeps> {
     },
     ledger: openLedger(redis, {
       origin: { kind: 'worker', id: workerId },
+      archive: openEventSegments(objects, events),
       redactor,
       log: openLog({ service: 'worker', instance: workerId, ...logging, redactor }),
       traces: { record: (span) => void spans.push(span) },

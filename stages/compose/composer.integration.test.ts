@@ -43,7 +43,7 @@ describe('a composition in a thread', () => {
     const s3 = { ...place, endpoint: endpoint ?? place.endpoint, credentials: { accessKeyId, secretAccessKey } }
     const worker = {
       workerId: 'w1',
-      storage: { redisUrl: server.url, s3 },
+      storage: { redisUrl: server.url, events: { maxInlineBytes: 16_384 }, s3 },
       environments: { dir: '/tmp', keptBytes: 0 },
       sandbox: { searchPath: '', limits: usualLimits, gateLimitS: 60 },
       secrets: [],

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { RunId, sha256 } from '#domain/ids.ts'
+import { newToken, RunId, sha256 } from '#domain/ids.ts'
 
 /** Says what an `Idempotency-Key` stands for: the body that first came with it, and the run, its generation or the token that came of it. */
 export const IdempotencyRecord = z.union([
@@ -47,6 +47,11 @@ export const IdempotencyHeader = z.object({
       description: 'the same key with the same body gives the same answer for 24 hours, with another body INTAKE_005',
     }),
 })
+
+/** Names what a request asks the ledger for, which keeps the name with it: so long the same key has it done once. */
+export function commandOf(idempotencyKey: string | undefined): string {
+  return idempotencyKey === undefined ? newToken() : `key/${sha256(idempotencyKey)}`
+}
 
 function parse(text: string | null): IdempotencyRecord | undefined {
   return text === null ? undefined : IdempotencyRecord.parse(JSON.parse(text))

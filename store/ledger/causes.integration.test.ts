@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest'
+import type { EventName } from '#domain/events/event-table.ts'
 import type { RunId } from '#domain/ids.ts'
-import { aCost, anOutcome, aPlannedOperation, testLedger } from '#testing/open-test-ledger.ts'
+import { Publication } from '#domain/publication.ts'
+import { aCost, anEvent, anOutcome, aPlannedOperation, testLedger } from '#testing/open-test-ledger.ts'
 import { useOpened } from '#testing/use-opened.ts'
 
 const test = useOpened(testLedger)
@@ -79,4 +81,24 @@ it('a model is back and a budget renewed after they were gone', async () => {
   await test.ledger.dispatch(runId, 1)
   await test.ledger.noteProjectBudget(runId, undefined)
   expect(await causesIn(runId, seq)).toEqual(['models.back ← models.away', 'budget.renewed ← budget.reached'])
+})
+
+it('what is published follows from the composition or the last decision, whichever came later', async () => {
+  const runId = await test.executing([first])
+  await test.settleAll(runId)
+  const { seq } = await test.ledger.getRun(runId)
+  const events = [anEvent({ event: 'run.composed', phase: 'review' })]
+  await test.ledger.move(runId, { from: [{ status: 'running' }], to: { phase: 'review' }, command: 'compose', events })
+  const publish = async (event: EventName, version: number) => {
+    const publication = Publication.parse({ version, isAsked: true })
+    await test.ledger.notePublication(runId, { publication, events: [anEvent({ event, phase: 'publication' })] })
+  }
+  await publish('publication.opened', 0)
+  const { operationId, node, bundle: agent } = first
+  const accepted = { changeSetId: 'c1', verdict: 'accepted', before: 'pending', reason: null, recordHash: 'r' } as const
+  const by = { kind: 'human', id: 't1' } as const
+  await test.ledger.decide(runId, { last: 0, decisions: [{ ...accepted, operationId, node, agent }], by })
+  await publish('publication.updated', 1)
+  const effects = ['publication.opened ← run.composed', 'publication.updated ← decision.made']
+  expect(await causesIn(runId, seq)).toEqual(effects)
 })

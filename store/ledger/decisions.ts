@@ -7,7 +7,7 @@ import { runKeys } from './keys.ts'
 import { expectKnownRun, NamedFields, runScript, unknownRun } from './script.ts'
 import { noteWanted } from './runs-to-retry.ts'
 import type { LedgerStore } from './store.ts'
-import { encodeEvents } from './stored-events.ts'
+import { ownerOf, storedEvents } from './stored-events.ts'
 
 const decideScript = runScript('decide', 'events')
 
@@ -107,10 +107,8 @@ export async function decide(
   if (decisions.length === 0) return []
   if (decisions.some(({ retry }) => retry !== undefined)) await noteWanted(store, runId)
   const made = decisions.map((decision) => ({ ...keptOf(decision, by), changeSetId: decision.changeSetId }))
-  const bodies = encodeEvents(
-    decisions.map((decision) => eventOf(decision, by)),
-    store.redactor,
-  ).filter((_, at) => at % 2 === 1)
+  const events = decisions.map((decision) => eventOf(decision, by))
+  const bodies = (await storedEvents(store, ownerOf(store, runId), events)).filter((_, at) => at % 2 === 1)
   const keys = runKeys(store.namespace, runId)
   const isOfPerson = by.kind === 'human'
   const args = decisions.flatMap((decision, at) => {

@@ -63,6 +63,23 @@ it('an event with a megabyte of data is whole for every reader, and small in Red
   expect(await dataOf(runId, seq + 1)).toBe(read)
 })
 
+it('the events of other stages are whole and small in Redis in the same way', async () => {
+  const runId = await test.executing([aPlannedOperation('only')])
+  const { seq } = await test.ledger.getRun(runId)
+  const planned = anEvent({ event: 'run.planned', phase: 'planning', data: { notices: [text] } })
+  const change = {
+    from: [{ status: 'running' }],
+    to: { phase: 'review' },
+    command: 'large',
+    events: [planned],
+  } as const
+  expect(await ledgerOver().move(runId, change)).toBe('moved')
+  const [entry] = await test.redis.xrange(runKeys(test.namespace, runId).events, `${seq + 1}-0`, '+')
+  expect(JSON.stringify(entry).length).toBeLessThan(500)
+  const [event] = await ledgerOver().readEvents(runId, { after: seq, limit: 1 })
+  expect(event?.data['notices']).toEqual([text])
+})
+
 it('while objects cannot be written nothing of the batch is, and sent again it is there once', async () => {
   const { runId, attempt, seq } = await running()
   const away = async () => Promise.reject(new AppError('STORE_002', 'the object store is away'))

@@ -38,7 +38,7 @@ end
 -- Events that others write, of which only the ledger knows what they follow from.
 local is_effect = {
   ['operation.failed'] = true, ['operation.blocked'] = true, ['operation.ended'] = true, ['operations.repeated'] = true,
-  ['run.reopened'] = true, ['publication.opened'] = true, ['publication.updated'] = true,
+  ['run.reopened'] = true, ['publication.opened'] = true, ['publication.updated'] = true, ['publication.failed'] = true,
 }
 
 -- Appends events, a flat list of age in ms and body that begins at `first` (by default 1), and returns the number of the last
@@ -47,10 +47,11 @@ local function emit(at, events, first, cause)
   first = first or 1
   local count = (#events - first + 1) / 2
   if count == 0 then return nil end
-  local times, tokens_in, tokens_out = {}, 0, 0
+  local times, tokens_in, tokens_out, composed = {}, 0, 0, nil
   for i = first + 1, #events, 2 do
     local name = name_of(events[i])
     times[name] = (times[name] or 0) + 1
+    if name == 'run.composed' then composed = (i - first - 1) / 2 + 1 end
     if name == 'model.responded' then
       local prompt, completion = tokens_of(events[i])
       tokens_in, tokens_out = tokens_in + prompt, tokens_out + completion
@@ -62,6 +63,7 @@ local function emit(at, events, first, cause)
   local ended = times['operation.ended'] or 0
   if ended + tokens_in + tokens_out > 0 then keep_pace(at, ended, tokens_in, tokens_out) end
   told = redis.call('HINCRBY', keys.run, 'seq', count)
+  if composed then redis.call('HSET', keys.run, 'composed', text(told - count + composed)) end
   for i = 1, count do
     local age, body = first + 2 * i - 2, events[first + 2 * i - 1]
     if cause and is_effect[name_of(body)] then body = '{"c":' .. text(tonumber(cause)) .. ',' .. string.sub(body, 2) end

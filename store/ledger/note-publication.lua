@@ -9,5 +9,8 @@ local version = string.match(before, '^([1-9]%d*) ') or '0'
 if #version > 15 then version = '0' end
 if version ~= ARGV[1] then return 'older' end
 redis.call('SET', KEYS[own_keys + 1], ARGV[2])
-emit(now(), ARGV, 3, redis.call('HGET', keys.run, 'decided'))
+-- It follows from what came last: a decision, or the composition of the patch.
+local run = redis.call('HMGET', keys.run, 'decided', 'composed')
+local cause = math.max(tonumber(run[1] or '0'), tonumber(run[2] or '0'))
+emit(now(), ARGV, 3, cause > 0 and cause or nil)
 return 'noted'

@@ -6,7 +6,7 @@ import type { PlannedOperation } from '#domain/operation.ts'
 import { runKeys } from './keys.ts'
 import { expectKnownRun, runScript } from './script.ts'
 import type { LedgerStore } from './store.ts'
-import { encodeEvents } from './stored-events.ts'
+import { ownerOf, storedEvents } from './stored-events.ts'
 
 const script = runScript('plan', 'events')
 const PlanAnswer = z.enum(['planned', 'already', 'refused'])
@@ -83,7 +83,7 @@ async function planSlice(store: LedgerStore, runId: RunId, slice: SentSlice): Pr
       dependencies.length,
       ...dependencies,
       ...slice.operations.flatMap((operation) => operationArgs(operation, position)),
-      ...encodeEvents(slice.events, store.redactor),
+      ...(await storedEvents(store, ownerOf(store, runId), slice.events)),
     ],
   )
 }

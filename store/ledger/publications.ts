@@ -6,7 +6,7 @@ import { Publication } from '#domain/publication.ts'
 import { runKeys } from './keys.ts'
 import { expectKnownRun, runScript } from './script.ts'
 import type { LedgerStore } from './store.ts'
-import { encodeEvents } from './stored-events.ts'
+import { ownerOf, storedEvents } from './stored-events.ts'
 
 const notePublicationScript = runScript('note-publication', 'events')
 const NoteAnswer = z.enum(['noted', 'older'])
@@ -24,10 +24,11 @@ export async function notePublication(
   const json = JSON.stringify(next)
   const signature = store.signer?.sign('publication', runId, json) ?? '-'
   const keys = runKeys(store.namespace, runId)
+  const encoded = await storedEvents(store, ownerOf(store, runId), events)
   const answer = await notePublicationScript(
     store.redis,
     [...keys.scripted, keys.publication],
-    [publication.version, `${next.version} ${signature} ${json}`, ...encodeEvents(events, store.redactor)],
+    [publication.version, `${next.version} ${signature} ${json}`, ...encoded],
   )
   return NoteAnswer.parse(expectKnownRun(runId, answer)) === 'noted' ? next : undefined
 }

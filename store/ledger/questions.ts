@@ -7,11 +7,11 @@ import type { EventOrigin } from '#domain/event.ts'
 import type { Attempt } from './attempt.ts'
 import { runKeys } from './keys.ts'
 import type { LedgerStore } from './store.ts'
+import { ownerOf } from './stored-events.ts'
 import { expectKnownRun, NamedFields, runScript, unknownRun } from './script.ts'
 
 const resumeScript = runScript('resume')
 const sliceLength = 200
-const eventCharacters = 2_000
 
 /** `payload` names the stored data of the event, which has a call that is too large to be here. */
 const Asked = Question.omit({ status: true, answer: true }).extend({ payload: z.string().optional() })
@@ -59,15 +59,10 @@ export async function listQuestions(store: LedgerStore, runId: RunId, slice: Que
 
 const StoredCall = AskedQuestion.pick({ call: true })
 
-async function wholeQuestion(
-  { redis, namespace, archive }: LedgerStore,
-  runId: RunId,
-  texts: unknown,
-): Promise<Question> {
+async function wholeQuestion(store: LedgerStore, runId: RunId, texts: unknown): Promise<Question> {
   const { payload, ...question } = StoredQuestion.parse(texts)
   if (payload === undefined) return question
-  const projectId = (await redis.hget(runKeys(namespace, runId).run, 'project')) ?? ''
-  const data = await archive?.getPayload({ projectId, runId }, payload)
+  const data = await store.archive?.getPayload(await ownerOf(store, runId)(), payload)
   if (data === undefined) throw new AppError('STORE_003', `the call of ${question.requestId} cannot be read here`)
   return { ...question, ...StoredCall.parse({ call: data['call'] }) }
 }
@@ -113,7 +108,7 @@ export async function resume(store: LedgerStore, runId: RunId, answer: Answer): 
   if (text.length > maxAnswerCharacters) {
     throw new AppError('ASK_005', `An answer has at most ${maxAnswerCharacters} characters, this one ${text.length}.`)
   }
-  const shown = store.redactor.text(text).slice(0, eventCharacters).toWellFormed()
+  const shown = store.redactor.text(text).toWellFormed()
   const { kind, id } = store.origin
   const args = [requestId, text, shown, command, by.kind, by.id, kind, id, verdict ?? '']
   const keys = runKeys(store.namespace, runId)

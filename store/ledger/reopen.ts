@@ -5,7 +5,7 @@ import { indexKeys, runKeys } from './keys.ts'
 import { indexRun, type RunHolder } from './run-commands.ts'
 import { expectKnownRun, NamedFields, runScript } from './script.ts'
 import type { LedgerStore } from './store.ts'
-import { encodeEvents } from './stored-events.ts'
+import { storedEvents } from './stored-events.ts'
 
 const script = runScript('reopen', 'events')
 
@@ -47,7 +47,8 @@ export async function reopen(
     ...(codes && { codes }),
     ...(errorPolicy && { error_policy: errorPolicy }),
   }
-  const events = encodeEvents([{ event: 'run.reopened', phase: 'planning', origin, data }], store.redactor)
+  const reopened = { event: 'run.reopened', phase: 'planning', origin, data } as const
+  const events = await storedEvents(store, { runId, projectId }, [reopened])
   const args = [generation, command, JSON.stringify(wanted), errorPolicy ?? '', ...events]
   const answer = await script(store.redis, runKeys(store.namespace, runId).scripted, args)
   const reply = Reply.parse(expectKnownRun(runId, answer))

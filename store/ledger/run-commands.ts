@@ -5,7 +5,7 @@ import type { EventOrigin, NewEvent } from '#domain/event.ts'
 import { ProjectId, type RunId } from '#domain/ids.ts'
 import { isEnded, type Run, type RunPhase, type RunRequest, runSchema, RunStatus } from '#domain/run.ts'
 import { AppError, type ErrorCode } from '#domain/error.ts'
-import { encodeEvents } from './stored-events.ts'
+import { ownerOf, storedEvents } from './stored-events.ts'
 import { indexKeys, runKeys, storeFormat } from './keys.ts'
 import { expectKnownRun, NamedFields, plainScript, runScript } from './script.ts'
 import { type LedgerStore, redisNowMs } from './store.ts'
@@ -64,7 +64,7 @@ export async function createRun(store: LedgerStore, run: NewRun): Promise<void> 
     run.traceparent ?? '',
     request.budget?.tokens ?? '',
     store.signer?.sign('run', runId, projectId, requestText) ?? '',
-    ...encodeEvents([run.acceptedEvent], store.redactor),
+    ...(await storedEvents(store, run, [run.acceptedEvent])),
   ])
   if (answer === 'created') logAccepted(run, store.log)
   // When an acceptance was interrupted and repeated later, the entry without a run may have been removed in between.
@@ -152,7 +152,7 @@ export async function move(store: LedgerStore, runId: RunId, change: RunMove): P
     ...change.from.flatMap(({ status, phase }) => [status, phase ?? '']),
     fields.length / 2,
     ...fields,
-    ...encodeEvents(change.events, store.redactor),
+    ...(await storedEvents(store, ownerOf(store, runId), change.events)),
   ])
   const result = MoveAnswer.parse(expectKnownRun(runId, answer))
   const { status } = change.to

@@ -2,18 +2,20 @@ import { describe, expect, it } from 'vitest'
 import type { NewEvent } from '#domain/event.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
 import { anEvent } from '#testing/an-event.ts'
-import { decodeEvent, encodeEvents, type StreamEntry } from './stored-events.ts'
+import { decodeEvent, storedEvents, type StreamEntry } from './stored-events.ts'
 
 const run = { runId: 'r00000000', projectId: 'default' }
 
-function roundTrip(event: NewEvent) {
-  const [, body] = encodeEvents([event], openRedactor())
+const argumentsOf = (events: NewEvent[]) => storedEvents({ redactor: openRedactor(), archive: undefined }, run, events)
+
+async function roundTrip(event: NewEvent) {
+  const [, body] = await argumentsOf([event])
   const entry: StreamEntry = ['7-0', ['m', 1_000, 'j', body ?? '']]
   return decodeEvent(entry, run).event
 }
 
 describe('an event in the stream', () => {
-  it('comes back with everything its emitter said, and what is constant for the run', () => {
+  it('comes back with everything its emitter said, and what is constant for the run', async () => {
     const said = {
       event: 'tool.returned',
       phase: 'tools',
@@ -27,6 +29,7 @@ describe('an event in the stream', () => {
       errorCode: 'TOOL_003',
       causationSeq: 3,
       data: {
+        attempt: 1,
         turn: 1,
         call_id: 'c',
         outcome: 'error',
@@ -34,7 +37,7 @@ describe('an event in the stream', () => {
         knowledge: { ключ: ['"', '\u2028', null] },
       },
     } as const
-    expect(roundTrip(anEvent(said))).toEqual({
+    expect(await roundTrip(anEvent(said))).toEqual({
       ...said,
       generation: 1,
       v: 1,
@@ -46,8 +49,8 @@ describe('an event in the stream', () => {
     })
   })
 
-  it('has no fields its emitter left out, and is ok unless it says otherwise', () => {
-    const event = roundTrip(anEvent())
+  it('has no fields its emitter left out, and is ok unless it says otherwise', async () => {
+    const event = await roundTrip(anEvent())
     expect(event.status).toBe('ok')
     expect(Object.keys(event)).not.toContain('toolName')
   })
@@ -57,9 +60,8 @@ describe('an event in the stream', () => {
     expect(() => decodeEvent(entry, run)).toThrow('unknown event')
   })
 
-  it('says in whole milliseconds how long ago it happened', () => {
-    expect(
-      encodeEvents([anEvent({ ageMs: 12.6 }), anEvent()], openRedactor()).filter((_, index) => index % 2 === 0),
-    ).toEqual(['13', '0'])
+  it('says in whole milliseconds how long ago it happened', async () => {
+    const told = await argumentsOf([anEvent({ ageMs: 12.6 }), anEvent()])
+    expect(told.filter((_, index) => index % 2 === 0)).toEqual(['13', '0'])
   })
 })

@@ -1,7 +1,11 @@
 import { z } from 'zod'
 import { type Event, EventOrigin, EventPhase, type NewEvent } from '#domain/event.ts'
 import { EventName, eventTable } from '#domain/events/event-table.ts'
+import type { RunId } from '#domain/ids.ts'
+import type { RedisClient } from '#platform/redis-client.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
+import { runKeys } from './keys.ts'
+import { unknownRun } from './script.ts'
 
 /** An entry is `m`, the time in ms, and `j`, JSON with one-letter names, without what its run shares. See events.lua. */
 const StoredBody = z.strictObject({
@@ -32,41 +36,40 @@ export const StreamEntry = z.tuple([
 ])
 export type StreamEntry = z.infer<typeof StreamEntry>
 
-/** Data of more bytes is stored as an object before its event is written, so that Redis holds no large texts. */
-const maxInlineBytes = 16 * 1024
-
 type EventStore = { redactor: Redactor; archive: EventArchive | undefined }
 type OfRun = { projectId: string; runId: string }
 
-/** As `encodeEvents`, for events of any size: what is too large stands in the archive. */
-export async function storedEvents(store: EventStore, run: OfRun, events: readonly NewEvent[]): Promise<string[]> {
-  const { archive, redactor } = store
+/**
+ * Returns two script arguments per event: how long ago it happened in whole ms, and its body, without secrets. Data that is too large
+ * for Redis is in the archive before that; only then it is asked whose `run` it is.
+ */
+export async function storedEvents(
+  { archive, redactor }: EventStore,
+  run: OfRun | (() => Promise<OfRun>),
+  events: readonly NewEvent[],
+): Promise<string[]> {
   const args: string[] = []
   for (const event of events) {
-    const data = dataOf(event, redactor)
-    const isApart = isLarge(data) && event.event !== 'model.responded' // its tokens are counted
-    const hash = isApart ? await archive?.putPayload(run, data) : undefined
+    const data = redactor.json(JSON.stringify(event.data))
+    const isApart = event.event !== 'model.responded' && isLarge(data, archive) // its tokens are counted
+    const hash = isApart ? await archive?.putPayload(typeof run === 'function' ? await run() : run, data) : undefined
     const rest = hash === undefined ? `"j":${data}` : `"j":{},"r":"${hash}"`
-    args.push(ageOf(event), `${headOf(event, redactor)},${rest}}`)
+    args.push(Math.round(event.ageMs ?? 0).toString(), `${headOf(event, redactor)},${rest}}`)
   }
   return args
 }
 
-export function isLarge(json: string): boolean {
-  return Buffer.byteLength(json) > maxInlineBytes
+export function isLarge(json: string, archive: Pick<EventArchive, 'maxInlineBytes'> | undefined): boolean {
+  return Buffer.byteLength(json) > (archive?.maxInlineBytes ?? Infinity)
 }
 
-/** Two script arguments per event: how long ago it happened in whole ms, and its body, without secrets. */
-export function encodeEvents(events: readonly NewEvent[], redactor: Redactor): string[] {
-  return events.flatMap((event) => [ageOf(event), `${headOf(event, redactor)},"j":${dataOf(event, redactor)}}`])
-}
-
-function ageOf({ ageMs = 0 }: NewEvent): string {
-  return Math.round(ageMs).toString()
-}
-
-function dataOf({ data }: NewEvent, redactor: Redactor): string {
-  return redactor.json(JSON.stringify(data))
+/** Says whose run it is, to those who need to know. RUN_001. */
+export function ownerOf({ redis, namespace }: { redis: RedisClient; namespace: string }, runId: RunId) {
+  return async (): Promise<OfRun> => {
+    const projectId = await redis.hget(runKeys(namespace, runId).run, 'project')
+    if (projectId === null) throw unknownRun(runId)
+    return { projectId, runId }
+  }
 }
 
 /** The body's beginning, without its end. */
@@ -123,6 +126,8 @@ export function decodeEvent(entry: StreamEntry, run: OfRun): DecodedEvent {
 export type EventSegment = { projectId: string; runId: string; first: number; last: number }
 
 export type EventArchive = {
+  /** Data of more bytes is stored here and not with its event, so that Redis holds no large texts. */
+  maxInlineBytes: number
   /** Stores a whole segment; the same one again changes nothing. */
   put(segment: EventSegment, events: readonly Event[]): Promise<void>
   /** Returns up to `limit` of its events after number `after`, in order; undefined when the segment was never stored. */

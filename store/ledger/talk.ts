@@ -28,7 +28,7 @@ export async function storedTalk(
   part: object,
 ): Promise<string> {
   const json = redactor.json(JSON.stringify(part))
-  if (archive === undefined || !isLarge(json)) return inlineTalk(attempt, json)
+  if (archive === undefined || !isLarge(json, archive)) return inlineTalk(attempt, json)
   const late = AbortSignal.timeout(attempt.leaseMs / 3)
   const r = await untilAborted(archive.putPayload(attempt, json), late).catch((cause: unknown) => {
     throw late.aborted ? new AppError('STORE_002', 'The object store does not take what was said.', { cause }) : cause

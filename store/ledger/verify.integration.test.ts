@@ -6,7 +6,7 @@ import { openRedactor } from '#platform/secrets/redactor.ts'
 import { aCost, anEvent, anOutcome, aPlannedOperation, testLedger } from '#testing/open-test-ledger.ts'
 import { testObjects } from '#testing/s3.ts'
 import { useOpened } from '#testing/use-opened.ts'
-import { encodeEvents } from './stored-events.ts'
+import { storedEvents } from './stored-events.ts'
 import { runKeys, type RunKeys } from './keys.ts'
 import { openLedger } from './ledger.ts'
 
@@ -41,7 +41,8 @@ async function endedRun(): Promise<RunId> {
 
 async function addEvent(keys: RunKeys, event: ReturnType<typeof anEvent>): Promise<void> {
   const seq = await test.redis.hincrby(keys.run, 'seq', 1)
-  const [, body] = encodeEvents([event], openRedactor())
+  const owner = { runId: 'r1', projectId: 'default' }
+  const [, body] = await storedEvents({ redactor: openRedactor(), archive: undefined }, owner, [event])
   await test.redis.xadd(keys.events, `${seq}-0`, 'm', Date.now(), 'j', body ?? '')
 }
 

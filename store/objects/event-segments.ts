@@ -10,19 +10,23 @@ import { damagedObject, linesOf, openHashedReads, parseLine } from './hashed-rea
 type Segment = { projectId: string; runId: string; first: number; last: number }
 type Run = Pick<Segment, 'projectId' | 'runId'>
 type PastAttempt = Run & { operationId: string; attempt: string }
+/** `maxInlineBytes`: data of more bytes is stored by itself. */
+type SegmentOptions = { maxCacheBytes?: number; maxInlineBytes?: number }
 type Page = { after: number; limit: number }
 
 const contentType = 'application/x-ndjson'
 const defaultCacheBytes = 16 * 1024 * 1024
+const defaultInlineBytes = 16 * 1024
 
 /** Stores archived events, per segment one object of JSON Lines, and the data of large ones, by its hash. Caches up to `maxCacheBytes`, so that paging fetches a segment once. */
 export function openEventSegments(
   objects: Pick<ObjectStore, 'get' | 'put'>,
-  { maxCacheBytes = defaultCacheBytes }: { maxCacheBytes?: number } = {},
+  { maxCacheBytes = defaultCacheBytes, maxInlineBytes = defaultInlineBytes }: SegmentOptions = {},
 ) {
   const cache = openCachedAnswers<Uint8Array>({ maxSize: maxCacheBytes, sizeOf: ({ length }) => length })
   const payloads = openHashedReads(objects, { parse: payloadOf, maxCacheBytes })
   return {
+    maxInlineBytes,
     async put(segment: Segment, events: readonly Event[]): Promise<void> {
       const lines = events.map((event) => `${JSON.stringify(wireEvent(event))}\n`)
       await objects.put(keyOf(segment), lines.join(''), { contentType })

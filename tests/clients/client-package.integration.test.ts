@@ -1,12 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { createServer, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { boundPort } from '#platform/http-health.ts'
 import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
 import { tarOf } from '../../services/api/app.fixture.ts'
@@ -35,7 +37,7 @@ const mistakes = {
   'data that an event does not have': ['event.data.path', 'event.data.place'],
   'an event before it is known to be one': ["if (frame.type !== 'event') continue", ''],
   'a field that a run does not have': ['run.status', 'run.state'],
-  'a run that may go on': ["awaited.kind === 'result' ? awaited.run.status : 'it goes on'", 'awaited.run.status'],
+  'a run that may go on': ["awaited.kind === 'result' ? awaited.run.status : awaited.kind", 'awaited.run.status'],
 } as const
 const fileOf = (mistake: string) => `${mistake.replaceAll(' ', '-')}.ts`
 
@@ -92,6 +94,68 @@ describe('the client of the package', () => {
     const { out } = await run(process.execPath, [`${repository}node_modules/typescript/bin/tsc`, '--pretty', 'false'])
     const faulty = new Set([...out.matchAll(/^(\S+?)\(\d+,\d+\): error /gm)].map(([, file]) => file))
     expect(faulty, out).toEqual(new Set(Object.keys(mistakes).map(fileOf)))
+  })
+})
+
+/** Serves a page with the client, and behind it the API: to a browser they are one site. Resolves `said` to what the page posts. */
+async function servePage(page: string, files: Readonly<Record<string, Buffer>>) {
+  const said = Promise.withResolvers<string>()
+  const api = new URL(service().REMORA_API_URL)
+  const server = createServer((asked, answer) => {
+    const { method = 'GET', url: path = '/', headers } = asked
+    if (path.startsWith('/v1/')) {
+      const forwarded = request({ host: api.hostname, port: api.port, method, path, headers }, (given) => {
+        answer.writeHead(given.statusCode ?? 502, given.headers)
+        given.pipe(answer)
+      })
+      return void asked.pipe(forwarded)
+    }
+    if (method === 'POST') said.resolve(text(asked))
+    const type = path.endsWith('.js') ? 'text/javascript' : 'text/html'
+    answer.writeHead(200, { 'content-type': type }).end(path === '/' ? page : files[path])
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  onTestFinished(() => server.closeAllConnections())
+  return { url: `http://127.0.0.1:${boundPort(server)}/`, said: said.promise }
+}
+
+const program = `
+import { openRemora } from '/client.js'
+const remora = openRemora({ url: location.origin, token: TOKEN })
+async function follow() {
+  const runId = await remora.start({ agents: ['docstring'] }, await (await fetch('/repository.tar')).blob())
+  const frames = await Array.fromAsync(remora.stream(runId))
+  return { types: [...new Set(frames.map(({ type }) => type))], awaited: await remora.await(runId) }
+}
+await fetch('/said', { method: 'POST', body: JSON.stringify(await follow().catch(String)) })
+`
+
+describe('the client elsewhere than in Node', () => {
+  it.skipIf(lacks('bun'))('runs the program of the guide in Bun', async () => {
+    const { code, out, err } = await run('bun', ['example.ts'], service())
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(out).toMatch(/^\d+ \S+\.py succeeded\n[^]*completed\n$/m)
+  })
+
+  it.skipIf(lacks('chromium'))('starts a run in a page of a browser, follows it and takes its result', async () => {
+    const read = (path: string) => readFile(join(project, path))
+    const files = {
+      '/client.js': await read('node_modules/remora/dist/client.js'),
+      '/repository.tar': await read('repository.tar'),
+    }
+    const code = program.replace('TOKEN', JSON.stringify(services.token))
+    const { url, said } = await servePage(`<!doctype html><script type="module">${code}</script>`, files)
+    const flags = ['--headless', '--no-sandbox', '--disable-gpu', `--user-data-dir=${join(project, 'browser')}`]
+    const browser = spawn('chromium', [...flags, url], { stdio: 'ignore' })
+    const closed = once(browser, 'close')
+    expect(JSON.parse(await said)).toMatchObject({
+      types: ['connected', 'event', 'end'],
+      awaited: { kind: 'result', run: { status: 'completed' } },
+    })
+    browser.kill()
+    await closed
   })
 })
 

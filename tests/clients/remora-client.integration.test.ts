@@ -3,10 +3,12 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { boundPort } from '#platform/http-health.ts'
+import { anEvent } from '#testing/an-event.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { until } from '#testing/until.ts'
 import { openTestApi, tarOf, type TestApi } from '../../services/api/app.fixture.ts'
+import { openWebSocket } from '../../services/api/routes/events/event-frames.fixture.ts'
 import { serveApp, type ServedApp } from '../../services/api/http/serve-app.ts'
 import { composeRun, playOperations, playRun, submitRun } from '../../services/api/played-run.fixture.ts'
 import { openRemora, type RemoraClient } from '#client/remora-client.ts'
@@ -73,6 +75,21 @@ describe('the client of other programs', () => {
     expect(await client.await(runId, { timeoutMs: 0 })).toMatchObject({ kind: 'result' })
   })
 
+  it('gives the result to the client that asks first, also again, and tells any other who has had it', async () => {
+    const runId = await playRun(api, [one])
+    await composeRun(api, runId, { files: [] })
+    const other = openRemora({ url: served.url, token: api.token })
+    const first = await client.await(runId)
+    expect(first).toMatchObject({ kind: 'result', run: { status: 'completed' } })
+    expect(await other.await(runId)).toEqual({
+      kind: 'consumed',
+      by: expect.stringMatching(/^environment\//),
+      at: expect.stringMatching(/^20.*Z$/),
+    })
+    expect(await client.await(runId)).toEqual(first)
+    expect(await other.status(runId)).toMatchObject({ status: 'completed' })
+  })
+
   it('takes an archive piece by piece, and comes back with the ended run', async () => {
     const tar = await tarOf({ 'a.py': 'x = 1\n' })
     async function* pieces() {
@@ -99,6 +116,30 @@ describe('the client of other programs', () => {
     } finally {
       await proxy.close()
     }
+  })
+
+  it('has a megabyte of data whole in each way to read events', async () => {
+    const runId = await submitRun(api)
+    const argument = 'ß\n'.repeat(500_000)
+    const called = anEvent({ event: 'tool.called', data: { turn: 1, call_id: 'c', arguments: argument } })
+    const failed = anEvent({ event: 'run.failed', data: { error_code: 'STORE_003', reason: 'a test' } })
+    const end = { from: [{ status: 'queued' }], to: { status: 'failed' }, command: 'end' } as const
+    await api.ledger.move(runId, { ...end, events: [called, failed] })
+    const at = `${served.url}/v1/runs/${runId}`
+    const page = async (path: string) => {
+      const answer = await fetch(`${at}/${path}`, { headers: { authorization: `Bearer ${api.token}` } })
+      return answer.json()
+    }
+    const protocols = ['remora', `remora.bearer.${Buffer.from(api.token).toString('base64url')}`]
+    const socket = await openWebSocket(`${at}/events`, protocols)
+    const isWhole = { event: 'tool.called', data: { arguments: argument } }
+    const isFrame = expect.objectContaining({
+      event: expect.objectContaining({ data: expect.objectContaining(isWhole.data) }),
+    })
+    expect(await Array.fromAsync(client.stream(runId))).toContainEqual(isFrame)
+    expect(await Array.fromAsync(socket.frames())).toContainEqual(isFrame)
+    expect(await page('events')).toMatchObject({ events: [{}, isWhole, {}] })
+    expect(await page('timeline')).toMatchObject({ entries: [{}, isWhole, {}] })
   })
 
   it('streams those of all runs from now on, also over connections that break', async () => {

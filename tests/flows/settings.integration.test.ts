@@ -1,3 +1,4 @@
+import { Redis } from 'ioredis'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { remoraHere } from '../remora-here.ts'
 import { startInOneProcess } from '../one-process.ts'
@@ -18,6 +19,26 @@ describe('remora run in a folder with settings', () => {
     const patch = await folder.read('docs.patch')
     expect(patch.match(/^diff --git.*$/gm)).toEqual(['diff --git a/shop.py b/shop.py'])
     expect(patch.match(/^\+.*"""/gm)).toHaveLength(1)
+  })
+
+  it('keeps what is large of the events of every stage out of Redis, and shows it whole', async () => {
+    const folder = await sourceFolder({ 'shop.py': manyFunctions(2) })
+    onTestFinished(folder.remove)
+    const services = await startInOneProcess({ env: { REMORA_MAX_INLINE_EVENT_BYTES: '256' } })
+    onTestFinished(services.close)
+    const { out } = await services.remora(folder, ['submit', '--agents', 'docstring,lint', '--json'])
+    const runId = String(JSON.parse(out).run_id)
+    const { events, status } = await services.api.follow(runId)
+    expect(status).toBe('completed')
+    const large = events.filter(({ data }) => JSON.stringify(data).length > 256).map(({ event }) => event)
+    const ofEachStage = ['bundles.checked', 'run.planned', 'change_set.created', 'run.composed']
+    expect(new Set(large)).toEqual(new Set([...large, ...ofEachStage]))
+    const redis = new Redis(services.stores.redisUrl)
+    onTestFinished(() => redis.disconnect())
+    const stored = await redis.xrange(`remora:{${runId}}:events`, '-', '+')
+    expect(stored).toHaveLength(events.length)
+    expect(Math.max(...stored.map(([, fields]) => fields.join('').length))).toBeLessThan(700)
+    expect(await services.verify(runId)).toMatchObject({ code: 0 })
   })
 
   it('does not send a key to servers they name by being there', async () => {

@@ -1,4 +1,5 @@
 import type { HttpBindings } from '@hono/node-server'
+import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
 import type { AppError } from '#domain/error.ts'
 import type { Scope } from '#domain/scope.ts'
@@ -28,7 +29,7 @@ export function loggedCaller({ tokenId, name }: Caller): { token: string; token_
 export type ApiEnv = {
   Bindings: Partial<HttpBindings> & {
     /** Changes over to a WebSocket; there for a request that asks for one. HTTP_004 when its handshake is wrong. */
-    upgrade?: () => Promise<WebSocket>
+    upgrade?: () => Promise<{ socket: WebSocket; connection: Duplex }>
   }
   Variables: {
     caller: Caller

@@ -33,6 +33,16 @@ export class NothingDecided extends AppError {
   }
 }
 
+/** Another command has taken the result of a run. */
+export class ResultTaken extends AppError {
+  readonly about: { taken_by: string; taken_at: string }
+
+  constructor(runId: string, by: string, at: string) {
+    super('RUN_010', `The result of run "${runId}" was taken by ${by} at ${at}.`)
+    this.about = { taken_by: by, taken_at: at }
+  }
+}
+
 /** No cache may store an answer, and no browser may load resources for it, put it into a frame or guess its type. */
 export const safeHeaders: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
@@ -88,6 +98,7 @@ export function problemOf(error: AppError, about: { runId?: string | undefined; 
     error_code: error.code,
     ...(runId === undefined ? {} : { run_id: runId }),
     ...(error instanceof NothingDecided ? { refused_count: error.refusedCount, refused: error.refused } : {}),
+    ...(error instanceof ResultTaken ? error.about : {}),
   }
 }
 

@@ -44,3 +44,9 @@ export function viewOf(schema: z.ZodObject, record: object, given: object): obje
     fields.map((field) => [field, own.has(field) ? own.get(field) : stored.get(camelName(field))]),
   )
 }
+
+/** A list in a query, comma-separated. */
+export const listed = z
+  .string()
+  .max(2_000)
+  .transform((text) => text.split(',').filter((part) => part !== ''))

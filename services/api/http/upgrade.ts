@@ -56,7 +56,7 @@ export function serveUpgrades(
     const upgrade = async () => {
       const opened = shakeHands(handshakes, [request, socket, head])
       outgoing.detachSocket(request.socket)
-      return opened
+      return { socket: opened, connection: socket }
     }
     const listen = getRequestListener((asked) => fetch(asked, { incoming: request, outgoing, upgrade }), {
       errorHandler,

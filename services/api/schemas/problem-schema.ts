@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type ErrorCode, errorPolicies, isErrorCode } from '#domain/error.ts'
 import { refusals } from './decision-schema.ts'
+import { Time } from './wire-parts.ts'
 
 /** The codes of docs/reference/errors.md. */
 const ErrorCodeShape = z
@@ -9,7 +10,7 @@ const ErrorCodeShape = z
 
 /**
  * A problem (RFC 9457) with our error code. `run_id` is the run in the request's path, if there is one; `refused` is there when
- * all decisions of a request were refused.
+ * all decisions of a request were refused, `taken_by` and `taken_at` with RUN_010.
  */
 export const Problem = z
   .strictObject({
@@ -19,6 +20,8 @@ export const Problem = z
     detail: z.string(),
     error_code: ErrorCodeShape,
     run_id: z.string().optional(),
+    taken_by: z.string().optional().meta({ description: 'the id of a token' }),
+    taken_at: Time.optional(),
     ...z.object(refusals).partial().shape,
   })
   .meta({ id: 'Problem' })

@@ -8,7 +8,9 @@ import type { RanTool } from './open-transcript.ts'
 /** An event of an attempt, without the fields that say which attempt: the journal's owner adds them. */
 export type AgentEvent = OfAttempt<NewEvent>
 type OfAttempt<Given> = Given extends NewEvent
-  ? Omit<Given, 'origin' | 'operationId' | 'nodeId' | 'agent' | 'ageMs'>
+  ? Omit<Given, 'origin' | 'operationId' | 'nodeId' | 'agent' | 'ageMs' | 'data'> & {
+      data: Omit<Given['data'], 'attempt'>
+    }
   : never
 
 /** Takes the events of the loop. Emitting never waits and never throws. */

@@ -32,7 +32,7 @@ export function openAttemptJournal(
   { workerId, ...deps }: AppendDeps & { workerId: string },
 ): AttemptJournal {
   const [talk, doing] = [openUntoldTalk(), openDoing()]
-  const batches = openEventBatches(workerId, talk)
+  const batches = openEventBatches({ workerId, attempt: attempt.attempt }, talk)
   const abort = new AbortController()
   let stopped: AttemptJournal['stopped']
   const stop = (why: 'cancelled' | 'lost', message: string) => {

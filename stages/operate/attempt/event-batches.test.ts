@@ -11,7 +11,7 @@ const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value))
 
 /** All batches until nothing is left, each as if it had arrived. */
 function drained(events: readonly AgentEvent[]) {
-  const batches = openEventBatches('w1')
+  const batches = openEventBatches({ workerId: 'w1', attempt: 3 })
   for (const one of events) batches.add(one)
   const sent = []
   do {
@@ -38,18 +38,18 @@ describe('the events of an attempt', () => {
   })
 
   it('are sent again unchanged until they have arrived, whatever has been added since', () => {
-    const batches = openEventBatches('w1')
+    const batches = openEventBatches({ workerId: 'w1', attempt: 3 })
     batches.add(event(1))
     const first = batches.next()
-    batches.add(event(2))
+    batches.add({ event: 'turn.finished', phase: 'model', data: { turn: 2, calls: 0 } })
     expect(batches.next()).toBe(first)
     expect(batches.waiting).toBe(true)
     batches.arrived()
-    expect(batches.next()).toMatchObject({ n: 2, events: [{ data: { turn: 2 } }] })
+    expect(batches.next()).toMatchObject({ n: 2, events: [{ data: { attempt: 3, turn: 2 } }] })
   })
 
   it('are sent one by one when they are refused, those that are refused alone are dropped, and what cannot be written is left out', () => {
-    const batches = openEventBatches('w1')
+    const batches = openEventBatches({ workerId: 'w1', attempt: 3 })
     const loop: Record<string, unknown> = {}
     loop['self'] = loop
     for (const one of [event(1), event(2, { loop }), event(3)]) batches.add(one)

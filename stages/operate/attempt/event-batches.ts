@@ -13,8 +13,12 @@ const maxBytes = 256 * 1024
 /** Numbers an attempt's events in batches of a bounded size. One is sent again until it has arrived, or is refused for good. */
 export type EventBatches = ReturnType<typeof openEventBatches>
 
-export function openEventBatches(workerId: string, untold = openUntoldTalk()) {
+type Teller = { workerId: string; attempt: number }
+
+export function openEventBatches({ workerId, attempt }: Teller, untold = openUntoldTalk()) {
   const origin = { kind: 'worker', id: workerId } as const
+  const whole = (event: AgentEvent, ageMs: number): NewEvent =>
+    Object.assign({}, event, { origin, ageMs, data: { attempt, ...event.data } })
   const pending: (SizedEvent & { at: number })[] = []
   let batch: EventBatch | undefined
   let inBatch: typeof pending = []
@@ -29,7 +33,7 @@ export function openEventBatches(workerId: string, untold = openUntoldTalk()) {
       if (batch !== undefined) return batch
       const now = performance.now()
       inBatch = pending.splice(0, fitting(pending))
-      const events = inBatch.map(({ event, at }) => ({ ...event, origin, ageMs: Math.round(now - at) }))
+      const events = inBatch.map(({ event, at }) => whole(event, Math.round(now - at)))
       last += 1
       batch = { n: last, events, talk: untold.next() }
       return batch
@@ -37,8 +41,7 @@ export function openEventBatches(workerId: string, untold = openUntoldTalk()) {
     /** Returns the next batch with all that was said, and with events that are true only once the command is carried out that it goes with. */
     lastWith(closing: readonly AgentEvent[]): EventBatch {
       const { n, events } = this.next()
-      const told = closing.map((event) => ({ ...event, origin, ageMs: 0 }))
-      return { n, events: [...events, ...told], talk: untold.rest() }
+      return { n, events: [...events, ...closing.map((event) => whole(event, 0))], talk: untold.rest() }
     },
     arrived() {
       untold.wasTold(batch?.talk)

@@ -128,7 +128,7 @@ export function findingsOf({ transcript }: Pick<RunningAttempt, 'transcript'>) {
   return { wire, events }
 }
 
-function eventData(finding: CodeFinding): EventData<'finding.reported'> {
+function eventData(finding: CodeFinding): Omit<EventData<'finding.reported'>, 'attempt'> {
   const { line_text: _, ...shown } = wireFinding(finding)
   return { ...shown, evidence_refs: [placeOf(finding)] }
 }

@@ -1,8 +1,9 @@
 import { z } from '@hono/zod-openapi'
 import { EventCategoryShape, EventPage, ProjectEventPage } from '#schemas/event-schema.ts'
+import { Frame } from '#schemas/frame-schema.ts'
 import { RunParams } from '#schemas/run-schema.ts'
 import { endpoint } from '../../http/endpoint.ts'
-import { pageLimit, wholeNumber } from '../../http/schema-parts.ts'
+import { listed, pageLimit, wholeNumber } from '../../http/schema-parts.ts'
 
 const eventsProse = `
 A page of JSON, or with \`Accept: text/event-stream\` a live stream:
@@ -20,7 +21,7 @@ curl -N -H "Authorization: Bearer $REMORA_TOKEN" -H 'Accept: text/event-stream' 
   run, or Redis has lost the end of the log, which may also come later), nothing more is sent, begin again.
 - The end is \`event: end\` with \`data: {"run_id","status"}\`, then the connection is closed. Close your EventSource on it,
   and on \`resync\`.
-- With \`category\` only events of that category are sent; the others still advance the id of the next heartbeat or event.
+- With \`category\` only events of these categories are sent; the others still advance the id of the next heartbeat or event.
 - After 15 s of silence a comment \`: heartbeat\` is sent, with the number of the last event that was read as \`id:\`.
 - A stream stops without \`end\` when the service stops, the connection breaks, or the token is revoked or expires (within
   6 s; the next request is then 401). Connect again with the last id (\`retry: 2000\` asks an EventSource to wait 2 s):
@@ -32,7 +33,7 @@ curl -N -H "Authorization: Bearer $REMORA_TOKEN" -H 'Accept: text/event-stream' 
 A browser's EventSource cannot send a bearer token: use a client based on \`fetch\` there, or a WebSocket.
 
 The same address answers a request for a WebSocket (\`Upgrade: websocket\`) with the same frames and the same
-positions, each frame a message of JSON:
+positions, each frame (\`Frame\`) a message of JSON:
 
 - \`{"type":"connected","seq","missed"}\` or \`{"type":"resync","after","first","last"}\`, then
   \`{"type":"event","id","event"}\` and \`{"type":"end","run_id","status"}\`. After 15 s of silence
@@ -63,6 +64,12 @@ const ProjectPosition = z
   .string()
   .regex(/^(?:0|\d{1,15}-\d{1,15}\.\d{1,12})$/, 'not a position of the events of all runs')
 
+export const categories = listed
+  .pipe(z.array(EventCategoryShape).min(1))
+  .transform((list): ReadonlySet<string> => new Set(list))
+  .optional()
+  .openapi({ type: 'string', description: 'categories of events, comma-separated' })
+
 export const eventEndpoints = {
   events: endpoint('runs:read', ['RUN_001', 'RUN_005', 'STORE_002', 'STORE_003'], {
     method: 'get',
@@ -76,7 +83,7 @@ export const eventEndpoints = {
         after: wholeNumber(0, 999_999_999_999)
           .default(0)
           .openapi({ default: 0, description: 'number of the last event you have' }),
-        category: EventCategoryShape.optional(),
+        category: categories,
         limit: pageLimit(1000, 200),
         wait_ms: wholeNumber(0, 10_000)
           .default(0)
@@ -94,7 +101,10 @@ export const eventEndpoints = {
     responses: {
       200: {
         description: 'a page, or the stream',
-        content: { 'application/json': { schema: EventPage }, 'text/event-stream': { schema: z.string() } },
+        content: {
+          'application/json': { schema: EventPage },
+          'text/event-stream': { schema: z.string(), itemSchema: Frame },
+        },
       },
     },
   }),
@@ -107,7 +117,7 @@ export const eventEndpoints = {
     request: {
       query: z.strictObject({
         after: ProjectPosition.optional().openapi({ description: 'behind which position; without it, the end' }),
-        category: EventCategoryShape.optional(),
+        category: categories,
       }),
       headers: z.object({
         'last-event-id': ProjectPosition.optional().openapi({
@@ -118,7 +128,10 @@ export const eventEndpoints = {
     responses: {
       200: {
         description: 'a page, or the stream',
-        content: { 'application/json': { schema: ProjectEventPage }, 'text/event-stream': { schema: z.string() } },
+        content: {
+          'application/json': { schema: ProjectEventPage },
+          'text/event-stream': { schema: z.string(), itemSchema: Frame },
+        },
       },
     },
   }),

@@ -40,12 +40,11 @@ export function addEventRoutes(routes: OpenAPIHono<ApiEnv>, deps: EventRouteDeps
   const { logs, answer } = openStreams(deps)
   const logOf = openRunLogs({ source, redactor })
   routes.openapi(eventEndpoints.events, async (c) => {
-    const { after, category, limit, wait_ms: waitMs } = c.req.valid('query')
+    const { after, category: categories, limit, wait_ms: waitMs } = c.req.valid('query')
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, source)
     if (!wantsStream(c)) {
       requireKnown(run, after)
       const signal = AbortSignal.any([c.req.raw.signal, closing])
-      const categories = category === undefined ? undefined : new Set([category])
       const page = await readEventPage(
         run,
         { after, categories, limit, waitMs },
@@ -58,17 +57,17 @@ export function addEventRoutes(routes: OpenAPIHono<ApiEnv>, deps: EventRouteDeps
     // A client that connects again sends the id of its last event; its URL still has the `after` of its first request.
     const resumed = c.req.valid('header')['last-event-id'] ?? after
     await source.readEvents(run.runId, { after: resumed, limit: 1 }) // a failure can still be answered with a problem
-    return answer(c, { events: logOf(run), first: firstOfRun(run, resumed), after: String(resumed), category })
+    return answer(c, { events: logOf(run), first: firstOfRun(run, resumed), after: String(resumed), categories })
   })
   routes.openapi(eventEndpoints.projectEvents, async (c) => {
-    const { after: asked, category } = c.req.valid('query')
+    const { after: asked, category: categories } = c.req.valid('query')
     const after = c.req.valid('header')['last-event-id'] ?? asked
     const begun = await openProjectLog(c.get('caller').projectId, after, { source, redactor, log })
-    if (wantsStream(c)) return answer(c, { ...begun, category })
+    if (wantsStream(c)) return answer(c, { ...begun, categories })
     if (begun.first.type === 'resync')
       throw new AppError('RUN_002', `after: ${after} is not within what is kept: begin with after=0`)
     const { entries, at } = await begun.events.read(begun.after)
-    const shown = entries.filter((entry) => category === undefined || entry.category === category)
+    const shown = entries.filter((entry) => categories?.has(entry.category) ?? true)
     c.header('content-type', 'application/json')
     return c.body(`{"events":[${shown.map(({ json }) => json).join(',')}],"next_after":${JSON.stringify(at)}}`, 200)
   })
@@ -84,7 +83,7 @@ export function openStreams({ log, closing, notices, readerLimits }: StreamDeps)
   const logs = openLogFollower({ notices, lookMs: limits.lookMs })
   const serve = openReaders({ logs, log, closing, limits })
   const wires = { stream: sharedWire(serverSentEvents), socket: sharedWire(socketMessages) }
-  const answer = async (c: Context<ApiEnv>, asked: Pick<Reader, 'events' | 'first' | 'after' | 'category'>) => {
+  const answer = async (c: Context<ApiEnv>, asked: Pick<Reader, 'events' | 'first' | 'after' | 'categories'>) => {
     const { projectId } = c.get('caller')
     const isAllowed = async () => {
       const now = await c.get('callerNow')()
@@ -96,8 +95,7 @@ export function openStreams({ log, closing, notices, readerLimits }: StreamDeps)
       serve({ ...reader, wire: wires.socket, sink: socketSink(await upgrade(), limits) })
       return c.body(null)
     }
-    const cut = () => c.env?.outgoing?.destroy()
-    const body = streamBody((sink) => serve({ ...reader, wire: wires.stream, sink }), cut)
+    const body = streamBody((sink) => serve({ ...reader, wire: wires.stream, sink }), c.env?.outgoing)
     for (const [name, value] of Object.entries(streamHeaders)) c.header(name, value)
     return c.body(body)
   }

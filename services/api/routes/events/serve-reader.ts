@@ -1,5 +1,4 @@
 import { AppError, hasCode } from '#domain/error.ts'
-import type { EventCategory } from '#domain/events/event-table.ts'
 import { type Bell, openBell } from '#platform/bell.ts'
 import { delay, repeatEvery } from '#platform/clock.ts'
 import { type Log, storeAtFault } from '#platform/log.ts'
@@ -25,21 +24,24 @@ export type EndOfStream = 'end' | 'stopping' | 'token' | 'gone' | 'stuck' | 'fau
 /** One reader's connection. */
 export type Sink = {
   /** Sends whole frames. After `full` nothing is written until it calls what `onDrain` was given. */
-  write(texts: readonly Buffer[]): 'taken' | 'full'
+  write(frames: Buffer): 'taken' | 'full'
   onDrain(call: () => void): void
   /** Calls `call` when the reader has gone; `why` is `stuck` when the connection has found that by itself. */
   onLeave(call: (why: 'left' | 'stuck') => void): void
   end(why: EndOfStream): void
 }
 
-type SharedWire = { events(entries: readonly LogEntry[], category?: string): readonly Buffer[] } & Pick<Wire, 'control'>
+type SharedWire = { events(entries: readonly LogEntry[], categories?: ReadonlySet<string>): Buffer } & Pick<
+  Wire,
+  'control'
+>
 
 export type Reader = {
   events: EventLog
   /** Says what became of `after`. */
   first: FirstFrame
   after: Position
-  category: EventCategory | undefined
+  categories: ReadonlySet<string> | undefined
   sink: Sink
   wire: SharedWire
   /** Tells whether the token may still read. A failure is ignored: it is asked again. */
@@ -133,8 +135,8 @@ type Following = { followed: FollowedLog; bell: Bell }
 
 /** Writes what comes until the run or the stream ends. Throws what keeps the log from being read. */
 async function giveAll(reader: Reader, progress: Progress, { followed, bell }: Following): Promise<EndOfStream> {
-  const { events, first, wire, category } = reader
-  send(reader, progress, [wire.control(first, progress.at)])
+  const { events, first, wire, categories } = reader
+  send(reader, progress, wire.control(first, progress.at))
   if (first.type === 'resync') return 'end'
   while (progress.ending === undefined) {
     const { last, status, isOver, fault, end = status && { run_id: events.name, status } } = followed.state()
@@ -146,20 +148,20 @@ async function giveAll(reader: Reader, progress: Progress, { followed, bell }: F
     if (fault?.kind === 'fault') throw fault.error
     if (fault !== undefined) return sendResync(reader, progress, fault.kept)
     if (isAtEnd && end !== undefined) {
-      send(reader, progress, [wire.control({ type: 'end', ...end }, progress.at)])
+      send(reader, progress, wire.control({ type: 'end', ...end }, progress.at))
       return 'end'
     }
     const { entries, at, lost } = followed.recent(progress.at) ?? (await readPatiently(followed, progress.at))
     if (progress.ending !== undefined) break
     if (lost !== undefined) return sendResync(reader, progress, lost)
     progress.at = at
-    send(reader, progress, wire.events(entries, category))
+    send(reader, progress, wire.events(entries, categories))
   }
   return progress.ending
 }
 
 function sendResync(reader: Reader, progress: Progress, kept: Kept): EndOfStream {
-  send(reader, progress, [reader.wire.control({ type: 'resync', after: progress.at, ...kept }, progress.at)])
+  send(reader, progress, reader.wire.control({ type: 'resync', after: progress.at, ...kept }, progress.at))
   return 'end'
 }
 
@@ -174,10 +176,10 @@ async function readPatiently(followed: FollowedLog, at: Position): Promise<LogPa
   }
 }
 
-function send({ sink }: Reader, progress: Progress, texts: readonly Buffer[]): void {
-  if (texts.length === 0) return
+function send({ sink }: Reader, progress: Progress, frames: Buffer): void {
+  if (frames.length === 0) return
   progress.sentAt = performance.now()
-  progress.isFull = sink.write(texts) === 'full'
+  progress.isFull = sink.write(frames) === 'full'
 }
 
 type Watch = { limits: ReaderLimits; end(why: EndOfStream): void }
@@ -187,7 +189,7 @@ function look(reader: Reader, progress: Progress, { limits, end }: Watch, now: n
   const silentMs = now - progress.sentAt
   if (progress.isFull && silentMs > limits.stuckMs) return end('stuck')
   if (!progress.isFull && silentMs >= limits.heartbeatMs && progress.ending === undefined)
-    send(reader, progress, [reader.wire.control({ type: 'ping' }, progress.at)])
+    send(reader, progress, reader.wire.control({ type: 'ping' }, progress.at))
   if (now - progress.checkedAt < limits.recheckMs) return
   progress.checkedAt = now
   reader.isAllowed().then(

@@ -1,4 +1,5 @@
-import type { RawData, WebSocket } from 'ws'
+import type { Duplex } from 'node:stream'
+import { type RawData, WebSocket } from 'ws'
 import { isRecord, parseJson } from '#domain/json.ts'
 import { repeatEvery } from '#platform/clock.ts'
 import type { Frame } from '#schemas/frame-schema.ts'
@@ -20,8 +21,13 @@ const mostFrames = 100
 const tooMany = [4429, 'too many frames'] as const
 const badFrame = [4400, 'not a frame: {"type":"ping"} or {"type":"pong"}'] as const
 
-/** `heartbeatMs`: how often the client is asked for a sign of life, which its system gives; after `stuckMs` without one it is cut. One that floods is cut, too. */
-export function socketSink(socket: WebSocket, { heartbeatMs, stuckMs }: ReaderLimits): Sink {
+type OpenedSocket = { socket: WebSocket; connection: Duplex }
+
+/**
+ * Frames go straight to `connection`, which is that of the socket. `heartbeatMs`: how often the client is asked for a sign of life, which
+ * its system gives; after `stuckMs` without one it is cut. One that floods is cut, too.
+ */
+export function socketSink({ socket, connection }: OpenedSocket, { heartbeatMs, stuckMs }: ReaderLimits): Sink {
   let drain = () => {}
   let leave: Parameters<Sink['onLeave']>[0] = () => {}
   let heardAt = performance.now()
@@ -49,16 +55,14 @@ export function socketSink(socket: WebSocket, { heartbeatMs, stuckMs }: ReaderLi
     leave('left')
   })
   return {
-    write(texts) {
-      for (const text of texts.slice(0, -1)) socket.send(text, { binary: false })
-      const [last] = texts.slice(-1)
+    write(frames) {
       let isFull = false
       const taken = () => {
         if (!isFull) return
         heardAt = performance.now() // what is full holds back the pings, too
         drain()
       }
-      if (last !== undefined) socket.send(last, { binary: false }, taken)
+      if (socket.readyState === WebSocket.OPEN) connection.write(frames, taken)
       isFull = !hasRoom()
       return isFull ? 'full' : 'taken'
     },

@@ -173,16 +173,16 @@ describe('a stream', () => {
     expect(await frames.next()).toMatchObject({ value: { type: 'connected', missed: 0 } })
   })
 
-  it('shows one category, and tells in its comments how far it has looked', async () => {
+  it('shows the categories that are asked for, and tells in its comments how far it has looked', async () => {
     const brief = await serveEvents(test, { heartbeatMs: 20 })
-    const stream = await openFrames(eventsOf('?category=run_lifecycle', brief))
+    const stream = await openFrames(eventsOf('?category=run_lifecycle,worker_output', brief))
     const reading = Array.fromAsync(stream.frames())
     await events.run.emit(some(30))
     const seq = await events.run.seq()
     await until(() => stream.text(), { holds: (text) => text.includes(`: heartbeat\nid: ${seq}\n\n`) })
     await events.run.end()
     const shown = (await reading).flatMap((frame) => (frame.type === 'event' ? [frame.event.category] : []))
-    expect(new Set(shown)).toEqual(new Set(['run_lifecycle']))
+    expect(new Set(shown)).toEqual(new Set(['run_lifecycle', 'worker_output']))
     await brief.close()
   })
 

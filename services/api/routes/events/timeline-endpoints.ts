@@ -1,14 +1,9 @@
 import { z } from '@hono/zod-openapi'
-import { EventCategoryShape } from '#schemas/event-schema.ts'
 import { RunParams } from '#schemas/run-schema.ts'
 import { Timeline } from '#schemas/timeline-schema.ts'
+import { categories } from './event-endpoints.ts'
 import { endpoint, jsonAnswer } from '../../http/endpoint.ts'
-import { pageLimit, wholeNumber } from '../../http/schema-parts.ts'
-
-const listed = z
-  .string()
-  .max(2_000)
-  .transform((text) => text.split(',').filter((part) => part !== ''))
+import { listed, pageLimit, wholeNumber } from '../../http/schema-parts.ts'
 
 const timelineProse = `
 Its events as sentences, page by page, with what they come to. \`category\` limits the entries alone. \`required_milestones\` are names of events,
@@ -25,10 +20,7 @@ export const timelineEndpoints = {
     request: {
       params: RunParams,
       query: z.strictObject({
-        category: listed
-          .pipe(z.array(EventCategoryShape).min(1))
-          .optional()
-          .openapi({ type: 'string', description: 'categories of events, comma-separated' }),
+        category: categories,
         required_milestones: listed
           .optional()
           .openapi({ type: 'string', description: 'names of events, comma-separated' }),

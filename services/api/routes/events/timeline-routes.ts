@@ -36,9 +36,8 @@ export function addTimelineRoute(routes: OpenAPIHono<ApiEnv>, { ledger, redactor
     requireKnown(run, after)
     const tally = await ledger.readTally(run.runId)
     requireMilestones(milestones, tally)
-    const categories = category === undefined ? undefined : new Set(category)
     const [page, live, verdicts, latest] = await Promise.all([
-      scanEvents(run, { after, limit, categories }, ledger),
+      scanEvents(run, { after, limit, categories: category }, ledger),
       ledger.readLive(run.runId, shownOperations),
       ledger.countVerdicts(run.runId),
       latestDecisions(run),

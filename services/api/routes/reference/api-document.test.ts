@@ -154,6 +154,7 @@ describe('the operations of the OpenAPI document', () => {
       'getReferencePage text/html string',
       'getTranscript text/markdown string',
       'listEvents text/event-stream string',
+      'listProjectEvents text/event-stream string',
     ])
   })
 })

@@ -1,5 +1,5 @@
 import { begunAt, isEnded, type Run } from '#domain/run.ts'
-import { plural, waitingText } from '#domain/timeline/words.ts'
+import { doingText, plural, waitingText } from '#domain/timeline/words.ts'
 import type { LiveOperation, LiveState } from '#store/ledger/live-state.ts'
 import { snakeKeys } from '#domain/wire-keys.ts'
 import type { ActiveOperation, DoingKind, EstimatedEnd, liveShape } from '#schemas/live-schema.ts'
@@ -73,19 +73,13 @@ export function currentStep(run: Run, active: Counts, waitingFor: readonly Waiti
   }
 }
 
-const doingTexts: readonly (readonly [DoingKind, one: string, many: string])[] = [
-  ['prepare', 'is made ready', 'are made ready'],
-  ['slot', 'waits for a slot of the model servers', 'wait for a slot of the model servers'],
-  ['model', 'waits for an answer of the model', 'wait for an answer of the model'],
-  ['tool', 'runs a tool', 'run a tool'],
-  ['proof', 'is proved', 'are proved'],
-]
+const movingKinds: readonly DoingKind[] = ['prepare', 'slot', 'model', 'tool', 'proof']
 
 function movingStep(active: Counts): string | undefined {
-  const parts = doingTexts.filter(([kind]) => active[kind] > 0)
-  if (parts.length === 0) return undefined
-  const [first = '', ...others] = parts.map(([kind, one, many]) => `${active[kind]} ${active[kind] === 1 ? one : many}`)
-  return `works on operations: ${[first, ...others].join(', ')}`
+  const parts = movingKinds.flatMap((kind) =>
+    active[kind] > 0 ? [`${active[kind]} ${doingText(kind, active[kind])}`] : [],
+  )
+  return parts.length === 0 ? undefined : `works on operations: ${parts.join(', ')}`
 }
 
 function composingStep({

@@ -1,8 +1,8 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { AppError } from '#domain/error.ts'
-import { newToken, sha256 } from '#domain/ids.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import type { ApprovalAnswer, Question } from '#domain/question.ts'
+import { commandOf } from '#stages/intake/idempotency.ts'
 import { ApprovalQuestion, type QuestionView, TextQuestion } from '#schemas/question-schema.ts'
 import type { ApiEnv } from '../../http/api-env.ts'
 import { findRun } from './run-view.ts'
@@ -35,11 +35,6 @@ export function addQuestionRoutes(routes: OpenAPIHono<ApiEnv>, { ledger }: Quest
     }
     return c.json(questionView(question), 200)
   })
-}
-
-/** The ledger keeps the command with the question, so a key holds as long as that, and for one question. */
-function commandOf(idempotencyKey: string | undefined): string {
-  return idempotencyKey === undefined ? newToken() : `key/${sha256(idempotencyKey)}`
 }
 
 function questionView(question: Question): QuestionView {

@@ -3,8 +3,14 @@ import { OperationId, RunId } from '#domain/ids.ts'
 import { OperationPage, OperationView } from '#schemas/operation-schema.ts'
 import { PlanView } from '#schemas/plan-schema.ts'
 import { OperationStatusShape, RunPage, RunParams, RunView } from '#schemas/run-schema.ts'
+import { IdempotencyHeader } from '#stages/intake/idempotency.ts'
 import { endpoint, jsonAnswer } from '../../http/endpoint.ts'
 import { Cursor, pageLimit } from '../../http/schema-parts.ts'
+
+const resultProse = `
+For programs that share the work on what runs come to. The first one that asks gets the run, with the same \`Idempotency-Key\` again and
+again; any other RUN_010, with \`taken_by\` and \`taken_at\`. RUN_006 before the run has ended. A run that is retried has a new result. Nothing
+else changes: everybody may still read the run until it is deleted, taken or not, \`events.retention_s\` after its end.`
 
 export const runEndpoints = {
   list: endpoint('runs:read', [], {
@@ -27,6 +33,15 @@ export const runEndpoints = {
     summary: 'The state of a run',
     request: { params: RunParams },
     responses: { 200: jsonAnswer('the run', RunView) },
+  }),
+  result: endpoint('runs:write', ['RUN_001', 'RUN_005', 'RUN_006', 'RUN_010', 'STORE_003'], {
+    method: 'post',
+    path: '/v1/runs/{run_id}/result',
+    operationId: 'takeResult',
+    summary: 'Take the result of a run, which one alone gets',
+    description: resultProse.trim(),
+    request: { params: RunParams, headers: IdempotencyHeader },
+    responses: { 200: jsonAnswer('the run, as it has ended', RunView) },
   }),
   plan: endpoint('runs:read', ['RUN_001', 'RUN_004', 'RUN_005', 'STORE_002', 'STORE_003'], {
     method: 'get',

@@ -1,5 +1,5 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
-import { hasCode } from '#domain/error.ts'
+import { AppError, hasCode } from '#domain/error.ts'
 import type { SkippedFile } from '#domain/code-node.ts'
 import type { UnreachableModel } from '#domain/model-health.ts'
 import { isEnded, type Run } from '#domain/run.ts'
@@ -10,8 +10,11 @@ import type { PlanSummary } from '#store/objects/plan-summary.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
 import { untilAborted } from '#platform/clock.ts'
 import type { PartState } from '#platform/readiness.ts'
+import { commandOf } from '#stages/intake/idempotency.ts'
 import { wantedByDecisions } from '#stages/review/rejected-work.ts'
 import type { ApiEnv } from '../../http/api-env.ts'
+import { ResultTaken } from '../../http/problem.ts'
+import { isoTime } from '../../http/schema-parts.ts'
 import { addEventRoutes, type EventRouteDeps } from '../events/event-routes.ts'
 import { addTimelineRoute, type TimelineRouteDeps } from '../events/timeline-routes.ts'
 import { addFindingRoute, type FindingRouteDeps } from './finding-routes.ts'
@@ -36,7 +39,7 @@ export type RunRouteDeps = EventRouteDeps &
   NodeRouteDeps &
   QuestionRouteDeps & {
     ledger: Pick<Ledger, 'countFailures' | 'countVerdicts' | 'getOperation' | 'getRun' | 'lastDecision'> &
-      Pick<Ledger, 'listOperations' | 'listRuns' | 'mayWantRetry' | 'readDecisions' | 'readLive'> &
+      Pick<Ledger, 'listOperations' | 'listRuns' | 'mayWantRetry' | 'readDecisions' | 'readLive' | 'takeResult'> &
       TimelineRouteDeps['ledger']
     records: RunRecords
     /** The models that no live worker can use. */
@@ -114,15 +117,37 @@ export function runRoutes(deps: RunRouteDeps): OpenAPIHono<ApiEnv> {
     const lacking = await lackingFor(runs)
     return c.json({ runs: runs.map((run) => runSummaryView(run, lacking)), next }, 200)
   })
+  const viewWhole = async (run: Run) => {
+    const [details, lacking] = await Promise.all([readDetails(run), lackingFor([run])])
+    return runView(run, { ...details, ...lacking })
+  }
   routes.openapi(runEndpoints.get, async (c) => {
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, ledger)
-    const [details, lacking] = await Promise.all([readDetails(run), lackingFor([run])])
-    return c.json(runView(run, { ...details, ...lacking }), 200)
+    return c.json(await viewWhole(run), 200)
+  })
+  routes.openapi(runEndpoints.result, async (c) => {
+    const { projectId, tokenId } = c.get('caller')
+    const { runId } = await findRun(c.req.valid('param').run_id, projectId, ledger)
+    const command = commandOf(c.req.valid('header')['idempotency-key'])
+    const taken = await ledger.takeResult(runId, { command, by: tokenId })
+    if (taken.kind === 'open') throw new AppError('RUN_006', `Run "${runId}" has not ended.`)
+    if (taken.kind === 'consumed') throw new ResultTaken(runId, taken.by, isoTime(taken.at))
+    return c.json(await viewWhole(await ledger.getRun(runId)), 200)
   })
   routes.openapi(runEndpoints.plan, async (c) => {
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, ledger)
     return c.json(planView(await deps.records.readPlan(run)), 200)
   })
+  addOperationRoutes(routes, ledger)
+  addNodeRoutes(routes, deps)
+  addFindingRoute(routes, deps)
+  addQuestionRoutes(routes, deps)
+  addEventRoutes(routes, deps)
+  addTimelineRoute(routes, deps)
+  return routes
+}
+
+function addOperationRoutes(routes: OpenAPIHono<ApiEnv>, ledger: RunRouteDeps['ledger']): void {
   routes.openapi(runEndpoints.operations, async (c) => {
     const { status, cursor, limit } = c.req.valid('query')
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, ledger)
@@ -135,10 +160,4 @@ export function runRoutes(deps: RunRouteDeps): OpenAPIHono<ApiEnv> {
     const run = await findRun(runId, c.get('caller').projectId, ledger)
     return c.json(operationView(await ledger.getOperation(run.runId, operationId)), 200)
   })
-  addNodeRoutes(routes, deps)
-  addFindingRoute(routes, deps)
-  addQuestionRoutes(routes, deps)
-  addEventRoutes(routes, deps)
-  addTimelineRoute(routes, deps)
-  return routes
 }

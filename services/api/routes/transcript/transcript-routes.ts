@@ -47,7 +47,7 @@ export function transcriptRoutes({ ledger, fullPrompts, redactor, ...deps }: Tra
         events,
         first: { type: 'connected', id: after, missed: entries.length },
         after,
-        category: undefined,
+        categories: undefined,
       })
     }
     const accepted = accepts(c, { header: 'Accept', supports: [json, markdown], default: json })
