@@ -71,6 +71,29 @@ describe('a bundle', () => {
     expect((await read('gather: [probe, probe]', plain)).messages).toEqual(['gather names probe twice'])
   })
 
+  it('may have people approve the calls of a tool that the model makes, and of no other', async () => {
+    const plain = asking.replace('Input("tags")', 'Input("tags", default=[])')
+    const gated = (more: string) => async (keys: string) => {
+      await writeFile(
+        join(dir, 'probe', 'bundle.yaml'),
+        `${yaml.replace('Probe it. }', `Probe it., ${more} }`)}${keys}\n`,
+      )
+      await writeFile(join(dir, 'probe', 'tools', 'probe.pym'), plain)
+      return (await readBundle(join(dir, 'probe'))).faults.map(({ message, line }) => `${line}: ${message}`)
+    }
+    const required = gated('approval: required')
+    expect(await required('')).toEqual([])
+    expect(await required('gather: [probe]')).toEqual([
+      '9: probe cannot wait for approval: code calls it, for every operation: leave it out of gather',
+    ])
+    expect(await required('one_turn: { gather: [probe], carry_out: probe }')).toEqual([
+      expect.stringContaining('leave it out of gather'),
+      expect.stringContaining('one_turn.carry_out ends the work'),
+    ])
+    expect(await gated('approval: required, submits: true')('')).toEqual([expect.stringContaining('it submits')])
+    expect(await gated('approval: sometimes')('')).not.toEqual([])
+  })
+
   it('may hold replies to a schema, or to a constraint of its own, which is kept as it is written', async () => {
     for (const grammar of ['none', 'json_schema', { regex: 'a+', more: [1] }]) {
       const { file, messages } = await read(`grammar: ${JSON.stringify(grammar)}`, asking)

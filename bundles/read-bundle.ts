@@ -47,6 +47,7 @@ export async function readBundle(dir: string, deps: BundleDeps = {}): Promise<Re
   checkNames(reading)
   checkSettings(reading)
   checkCallsByCode(reading)
+  checkApprovals(reading)
   checkTestEvidence(reading)
   findPromptFaults(file, {
     fault: (at, inside, message) => report(reading, at, message, yaml.placeInText(at, inside)),
@@ -165,6 +166,21 @@ function checkCallsByCode(reading: Reading): void {
   if (turns === 'one' && oneTurn === undefined)
     report(reading, ['turns'], 'turns: one needs one_turn, with the tool that carries the answer out')
   if (oneTurn !== undefined) checkOneTurn(reading, oneTurn)
+}
+
+/** Reports tools that wait for approval although code calls them, or goes on in place of the model after them. */
+function checkApprovals(reading: Reading): void {
+  const { tools, gather, one_turn: oneTurn } = reading.bundle.file
+  const byCode = new Set([...gather, ...(oneTurn?.gather ?? [])])
+  for (const [index, tool] of tools.entries()) {
+    if (!('approval' in tool) || tool.approval === undefined) continue
+    const refuse = (why: string) =>
+      report(reading, ['tools', index, 'approval'], `${tool.name} cannot wait for approval: ${why}`)
+    if (byCode.has(tool.name)) refuse('code calls it, for every operation: leave it out of gather')
+    if (tool.submits) refuse('it submits, and what it changes is reviewed after the run')
+    if (oneTurn?.carry_out === tool.name)
+      refuse('one_turn.carry_out ends the work, and what it changes is reviewed after the run')
+  }
 }
 
 function checkNamedTool(reading: Reading, name: string, at: readonly (string | number)[]): void {

@@ -9,6 +9,7 @@ import {
 import { readStream, type StreamFrame, type StreamOptions } from './read-stream.ts'
 import { type Archive, submissionForm } from './multipart.ts'
 import type {
+  ApprovalAnswer,
   Decisions,
   DecisionsRequest,
   Event,
@@ -64,8 +65,8 @@ export type RemoraClient = {
   ): Promise<EventOf<Name> | undefined>
   /** Asks the service to stop the run, which ends a moment later. */
   cancel(runId: string, reason?: string): Promise<void>
-  /** Answers what an agent asks: `requestId` is that of its event `human_input.requested`. One answer counts. */
-  answer(runId: string, requestId: string, answer: string): Promise<Question>
+  /** Answers what an agent asks, or approves a call: `requestId` is that of the event `human_input.requested`. One answer counts. */
+  answer(runId: string, requestId: string, answer: string | ApprovalAnswer): Promise<Question>
   decide(runId: string, decisions: DecisionsRequest): Promise<Decisions>
 }
 

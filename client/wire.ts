@@ -1,7 +1,7 @@
 import type { DecisionsBody, DecisionsView } from '#schemas/decision-schema.ts'
 import type { EventCategoryShape, EventView } from '#schemas/event-schema.ts'
 import type { Frame as FrameView } from '#schemas/frame-schema.ts'
-import type { QuestionView } from '#schemas/question-schema.ts'
+import type { ApprovalAnswerShape, QuestionView } from '#schemas/question-schema.ts'
 import type { RunView } from '#schemas/run-schema.ts'
 import type { RepositoryRunBody, RunRequestBody } from '#schemas/run-request-schema.ts'
 import type { z } from 'zod'
@@ -15,6 +15,7 @@ export type Frame = FrameView
 export type EventName = EventView['event']
 export type EventCategory = z.infer<typeof EventCategoryShape>
 export type Question = QuestionView
+export type ApprovalAnswer = z.infer<typeof ApprovalAnswerShape>
 export type RunRequest = RunRequestBody
 export type RepositoryRunRequest = z.input<typeof RepositoryRunBody>
 export type DecisionsRequest = DecisionsBody

@@ -34,6 +34,12 @@ const ScriptTool = z.strictObject({
     .describe(
       'a call of it whose outcome is `success` ends the work: code submits it, and the changes are proved. What fails is answered to the model, which goes on',
     ),
+  approval: z
+    .enum(['required'])
+    .optional()
+    .describe(
+      'a person [approves each call](../guide/agents.md#approval) before it is made; the operation waits without a slot',
+    ),
   inputs_override: z
     .record(z.string(), z.record(z.string(), z.unknown()))
     .default({})
@@ -254,6 +260,11 @@ export const BundleFile = z.strictObject({
     ),
 })
 export type BundleFile = z.infer<typeof BundleFile>
+
+/** Tells whether a person must approve the calls of a tool. */
+export function needsApproval({ tools }: Pick<BundleFile, 'tools'>, tool: string): boolean {
+  return tools.some((one) => 'approval' in one && one.name === tool && one.approval === 'required')
+}
 
 /** Returns the bundles that it waits for, whichever way. */
 export function awaitedBundles(file: Pick<BundleFile, 'after' | 'after_optional'>): string[] {

@@ -34,6 +34,7 @@ export const errorPolicies = {
   TOOL_005: once('a program that the work needs cannot be run here', 503),
   TOOL_006: once('a tool used more memory or time than its limits allow', 422),
   TOOL_007: once('path outside the workspace', 422),
+  TOOL_008: once('a person has denied the call of a tool', 422),
   ASK_001: once('unknown question of the run', 404),
   ASK_002: once('the question has been answered', 409),
   ASK_003: once('the question has expired', 409),

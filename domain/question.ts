@@ -1,13 +1,21 @@
 import { z } from 'zod'
+import { maxReasonCharacters } from './decision.ts'
 import { NodeId, OperationId } from './id-schemas.ts'
 
 const isSaid = (text: string) => text.trim() !== ''
 const areDifferent = (texts: readonly string[]) => new Set(texts).size === texts.length
 
-/** The arguments of `ask_user`: a text of at most 3,000 characters, and the choices when the answer is not free text. */
+/** A call that a person is to approve. `arguments` are those that the tool gets, as JSON. */
+const AskedCall = z.strictObject({ tool: z.string(), arguments: z.string() })
+
+/**
+ * The arguments of `ask_user`: a text of at most 3,000 characters, and the choices when the answer is not free text. With a
+ * `call`, it is not a script that asks: the call waits for approval.
+ */
 export const AskedQuestion = z.strictObject({
   text: z.string().max(3000).refine(isSaid),
   choices: z.array(z.string().max(100).refine(isSaid)).min(1).max(20).refine(areDifferent).nullable(),
+  call: AskedCall.optional(),
 })
 export type AskedQuestion = z.infer<typeof AskedQuestion>
 
@@ -16,6 +24,19 @@ export const QuestionId = z.string().regex(/^q[1-9][0-9]{0,8}$/)
 export type QuestionId = z.infer<typeof QuestionId>
 
 export const maxAnswerCharacters = 16_000
+
+/** `allow_for_run`: this call, and all others of the same tool of the same bundle in the run. */
+export const ApprovalVerdict = z.enum(['allow', 'allow_for_run', 'deny'])
+export type ApprovalVerdict = z.infer<typeof ApprovalVerdict>
+
+/** A person's answer about a call. The model reads the `reason` of a denial. */
+export const ApprovalAnswer = z
+  .strictObject({
+    verdict: ApprovalVerdict,
+    reason: z.string().trim().min(1).max(maxReasonCharacters).optional(),
+  })
+  .refine(({ verdict, reason }) => reason === undefined || verdict === 'deny', 'a reason belongs to deny')
+export type ApprovalAnswer = z.infer<typeof ApprovalAnswer>
 
 const questionStatuses = ['open', 'answered', 'expired', 'cancelled'] as const
 
@@ -31,7 +52,9 @@ export const Question = z.strictObject({
   status: z.enum(questionStatuses),
   askedAt: z.number(),
   expiresAt: z.number(),
-  /** `by` names who answered, as `kind/id`. */
-  answer: z.strictObject({ text: z.string(), at: z.number(), by: z.string() }).nullable(),
+  /** `by` names who answered, as `kind/id`. About a call there is a verdict; the text is then the reason of a denial, or empty. */
+  answer: z
+    .strictObject({ text: z.string(), verdict: ApprovalVerdict.optional(), at: z.number(), by: z.string() })
+    .nullable(),
 })
 export type Question = z.infer<typeof Question>

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { AppError, hasCode } from '#domain/error.ts'
+import type { ApprovalAnswer } from '#domain/question.ts'
 import type { QuestionView } from '#schemas/question-schema.ts'
 import type { ApiClient } from '../api-client.ts'
 import { allQuestions } from '../api-lists.ts'
@@ -14,28 +15,39 @@ import { budgetText } from '../run/describe-run.ts'
 import { tokenCount } from './shared-options.ts'
 import { after, delay } from '#platform/clock.ts'
 
-type AnswerOptions = { all?: true; json?: true }
+type AnswerOptions = { all?: true; json?: true; allow?: true; allowForRun?: true; deny?: true }
 
 export function addAnswerCommand(command: Command, context: CliContext): void {
   command
     .argument('<run>', 'run id')
     .argument('[request]', 'the question, q1 and so on; without it, the open ones are listed')
-    .argument('[text...]', 'the answer; without it, the question is shown')
+    .argument('[text...]', 'the answer, or why a call is denied; without it, the question is shown')
+    .option('--allow', 'let the call be made that waits for approval')
+    .addOption(new Option('--allow-for-run', 'and all calls of this tool by this agent in the run').conflicts('allow'))
+    .addOption(new Option('--deny', 'do not let it be made').conflicts(['allow', 'allowForRun']))
     .option('--all', 'list the answered and expired ones as well')
     .option('--json', 'print one JSON document')
     .action(async (runId: string, request: string | undefined, words: string[], options: AnswerOptions) => {
-      const text = words.length === 0 ? undefined : words.join(' ')
+      const answer = answerOf(words.join(' '), options)
+      if (request === undefined && answer !== undefined)
+        command.error('error: name the question that is answered', { exitCode: 2 })
       await withRuns(context, async (service) => {
         const { client } = service
         if (request === undefined) return list(runId, client, options, context)
         const question =
-          text === undefined ? await find(runId, request, client) : await client.answer(runId, request, text)
-        const needsStack = text !== undefined && service.isIdle
+          answer === undefined ? await find(runId, request, client) : await client.answer(runId, request, answer)
+        const needsStack = answer !== undefined && service.isIdle
         const next = needsStack ? `To continue the run with this answer: remora run --resume ${runId}\n` : ''
         const shown = `${describeQuestion(runId, question)}\n${next}`
         context.io.out(options.json ? `${JSON.stringify(question)}\n` : visible(shown))
       })
     })
+}
+
+function answerOf(text: string, { allow, allowForRun, deny }: AnswerOptions): string | ApprovalAnswer | undefined {
+  const verdict = (allow && 'allow') ?? (allowForRun && 'allow_for_run') ?? (deny && 'deny')
+  if (verdict === undefined) return text === '' ? undefined : text
+  return text === '' ? { verdict } : { verdict, reason: text }
 }
 
 async function list(

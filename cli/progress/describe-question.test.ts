@@ -3,8 +3,11 @@ import { eventsOf, plannedRun } from './events.fixture.ts'
 import { foldProgress } from './fold-progress.ts'
 import { openPaint } from '../terminal-text.ts'
 import { emptyProgress } from './progress-state.ts'
-import { openNewQuestions } from './describe-question.ts'
+import type { QuestionView } from '#schemas/question-schema.ts'
+import { describeQuestion, openNewQuestions } from './describe-question.ts'
 import { renderScreen } from './render-progress.ts'
+
+type ApprovalView = Extract<QuestionView, { kind: 'approval' }>
 
 const fold = (drafts: Parameters<typeof eventsOf>[0]) => eventsOf(drafts).reduce(foldProgress, emptyProgress('r1'))
 const node = { path: 'src/a.py', qualified_name: 'Shelf.count' }
@@ -35,6 +38,41 @@ describe('a run that asks', () => {
     expect(lines).toContain('operations  0 done · 0 running · 0 failed · 1 question open')
     expect(lines).toContain('q1  lint src/a.py Shelf.count asks: Which one? (a | b)')
     expect(lines).toContain('  answer with: remora answer r1 q1 TEXT')
+  })
+
+  it('shows a call that waits for approval, whole, and how to answer it', () => {
+    const call = {
+      tool: 'write_file',
+      arguments: JSON.stringify({ path: 'a.py', content: 'x\npath: "b.py"', flags: [] }),
+    }
+    const state = fold([...plannedRun, ...asks('q1', { question: 'May it?', choices: null, call })])
+    expect(openNewQuestions()(state)).toEqual([
+      `q1  lint src/a.py Shelf.count asks to call write_file with ${call.arguments}\n  remora answer r1 q1 --allow | --allow-for-run | --deny [TEXT]`,
+    ])
+    const at = '2126-01-01T00:00:00.000Z'
+    const asked = {
+      request_id: 'q1',
+      operation_id: 'o',
+      node_id: 'n',
+      agent: 'lint',
+      ...node,
+      asked_at: at,
+      expires_at: at,
+    }
+    const open = { ...asked, question: 'May it?', answered_at: null, answered_by: null }
+    const described = (more: Pick<ApprovalView, 'status' | 'answer'>) =>
+      describeQuestion('r1', { kind: 'approval', call, ...open, ...more }).split('\n')
+    expect(described({ status: 'open', answer: null })).toEqual([
+      'q1  lint src/a.py Shelf.count asks to call write_file with',
+      '    path: "a.py"',
+      '    content:',
+      '      | x',
+      '      | path: "b.py"',
+      '    flags: []',
+      `  open until ${at}: remora answer r1 q1 --allow | --allow-for-run | --deny [TEXT]`,
+    ])
+    const denied = { status: 'answered', answer: { verdict: 'deny', reason: 'not now' } } as const
+    expect(described(denied).at(-1)).toBe('  answered: deny: not now')
   })
 
   it('says each question once in a pipe', () => {

@@ -19,6 +19,7 @@ const Skipped = z.array(SkippedFile).catch([])
 const Texts = z.array(z.string()).catch([])
 const CountsByAgent = z.record(z.string(), z.number()).catch({})
 const Text = z.string().optional().catch(undefined)
+const Call = z.object({ tool: z.string(), arguments: z.string() }).optional().catch(undefined)
 
 /** Returns the state after one more event. Events must be folded in the order of their numbers, each once. */
 export function foldProgress(state: ProgressState, event: EventView): ProgressState {
@@ -133,7 +134,8 @@ function questionOf(event: EventView): OpenQuestion {
   const { data, operation_id: operationId = '' } = event
   const requestId = Text.parse(data['request_id']) ?? ''
   const text = Text.parse(data['question']) ?? ''
-  return { requestId, operationId, work: workOf(event), text, choices: Texts.parse(data['choices']) }
+  const call = Call.parse(data['call'])
+  return { requestId, operationId, work: workOf(event), text, choices: Texts.parse(data['choices']), call }
 }
 
 function withoutQuestion(state: ProgressState, event: EventView): ProgressState {

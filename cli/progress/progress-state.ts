@@ -24,7 +24,15 @@ export type AgentProgress = {
 }
 
 /** A question that an operation waits for a person to answer. `work`: its agent and node. */
-export type OpenQuestion = { requestId: string; operationId: string; work: string; text: string; choices: string[] }
+export type OpenQuestion = {
+  requestId: string
+  operationId: string
+  work: string
+  text: string
+  choices: string[]
+  /** A call that waits for approval. */
+  call?: { tool: string; arguments: string } | undefined
+}
 
 export type ProgressState = {
   runId: string

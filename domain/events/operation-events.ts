@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ApprovalVerdict } from '../question.ts'
 import { EndStatus } from './run-events.ts'
 
 const node = { path: z.string(), qualified_name: z.string() }
@@ -46,20 +47,21 @@ export const operationEvents = {
   },
   'human_input.requested': {
     category: 'escalation',
-    about: 'It asks a person.',
+    about: 'It asks a person; with a `call`, whether a tool may be called.',
     data: z.strictObject({
       request_id,
       attempt,
       question: z.string(),
       choices: z.array(z.string()).nullable(),
+      call: z.strictObject({ tool: z.string(), arguments: z.string() }).optional(),
       expires_at: z.number(),
       ...node,
     }),
   },
   'human_input.answered': {
     category: 'escalation',
-    about: 'A person has answered.',
-    data: z.strictObject({ request_id, answer: z.string(), by: z.string() }),
+    about: 'A person has answered; of a call there is a `verdict`, and `answer` is the reason of a denial.',
+    data: z.strictObject({ request_id, answer: z.string(), verdict: ApprovalVerdict.optional(), by: z.string() }),
   },
   'operation.ended': {
     category: 'worker_output',

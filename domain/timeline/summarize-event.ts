@@ -77,7 +77,8 @@ const summaries: Readonly<Record<EventName, (event: Told) => string>> = {
   'finding.reported': findingText,
   'human_input.requested': (event) =>
     `${workOf(event)} asks ${Words.parse(event.data['request_id'])}: ${Words.parse(event.data['question'])}`,
-  'human_input.answered': ({ data }) => `${Words.parse(data['request_id'])} answered: ${Words.parse(data['answer'])}`,
+  'human_input.answered': ({ data }) =>
+    `${Words.parse(data['request_id'])} answered: ${[data['verdict'], data['answer']].map((part) => Words.parse(part)).join(' ')}`,
   'operation.blocked': (event) => `${workOf(event)} blocked: ${faultOf(event)}`,
   'operation.skipped': (event) => `${workOf(event)} ${Words.parse(event.data['status'])}`,
   'operation.failed': (event) => `${workOf(event)} failed: ${faultOf(event)}`,

@@ -3,6 +3,7 @@ import { CodeNode } from '#domain/code-node.ts'
 import type { NewEvent } from '#domain/event.ts'
 import type { OperationId, ProjectId, RunId } from '#domain/ids.ts'
 import { OperationWork, RepeatedWork } from '#domain/operation.ts'
+import { type ApprovalAnswer, ApprovalVerdict } from '#domain/question.ts'
 import { runKeys } from './keys.ts'
 import { type Doing, storedDoing } from './live-state.ts'
 import { NamedFields, newerRun, runScript } from './script.ts'
@@ -43,7 +44,7 @@ export type Attempt = {
   /** The operation counts as lost after this time without an append. */
   leaseMs: number
   /** `answer` is null when it was handed back between two turns. Null when it starts from the beginning. */
-  resumes: { recordHash: string; answer: string | null } | null
+  resumes: { recordHash: string; answer: string | ApprovalAnswer | null } | null
 }
 
 /** `gone`: ended, stale or stopped; there is nothing to do. `busy`: another delivery is running it, or was and has been lost. */
@@ -65,6 +66,7 @@ const ClaimReply = z.discriminatedUnion('kind', [
     traceparent: z.string().default(''),
     recordHash: z.string().optional(),
     answer: z.string().nullable().default(null),
+    verdict: ApprovalVerdict.optional(),
     modelFaults: z.coerce.number().default(0),
     busyFaults: z.coerce.number().default(0),
     startsFrom: z
@@ -96,7 +98,8 @@ export async function claim(store: LedgerStore, job: DispatchedOperation, token:
   const reply = NamedFields.pipe(ClaimReply).parse(answer)
   if (reply.kind === 'newer') throw newerRun(runId)
   if (reply.kind !== 'claimed') return { kind: reply.kind }
-  const { kind, traceparent, recordHash, answer: answered, ...claimed } = reply
+  const { kind, traceparent, recordHash, answer: text, verdict, ...claimed } = reply
+  const approval = verdict && (text === null || text === '' ? { verdict } : { verdict, reason: text })
   return {
     kind,
     attempt: {
@@ -108,7 +111,7 @@ export async function claim(store: LedgerStore, job: DispatchedOperation, token:
       traceparent: traceparent === '' ? null : traceparent,
       correlationId: runId,
       leaseMs: store.leaseMs,
-      resumes: recordHash === undefined ? null : { recordHash, answer: answered },
+      resumes: recordHash === undefined ? null : { recordHash, answer: approval ?? text },
     },
   }
 }

@@ -32,11 +32,11 @@ redis.call('ZADD', keys.leases, text(at + tonumber(ARGV[4])), id)
 
 -- An operation that was suspended resumes from there, also when the attempt that did so before was lost or handed back.
 -- Only an answer makes such an operation ready again, so there is one; a record of a later hand-back has it already.
-local answer = request and not op[12] and cjson.decode(redis.call('HGET', keys.questions, request .. ':end')).text
+local ending = request and not op[12] and cjson.decode(redis.call('HGET', keys.questions, request .. ':end'))
 return {
   'kind', 'claimed', 'attempt', attempt, 'bundle', bundle, 'bundleHash', op[6],
   'node', redis.call('GET', KEYS[own_keys + 2]), 'work', op[11], 'storeFaults', op[8],
   'projectId', run[3], 'snapshotId', run[4], 'traceparent', run[5],
-  'recordHash', op[9], 'answer', answer, 'modelFaults', op[13], 'busyFaults', op[14],
+  'recordHash', op[9], 'answer', ending and ending.text, 'verdict', ending and ending.verdict or false, 'modelFaults', op[13], 'busyFaults', op[14],
   'startsFrom', op[15], 'repeats', op[16], 'generation', op[18],
 }

@@ -7,7 +7,7 @@ import { runKeys } from './keys.ts'
 import { type ResultDetail, resultOf } from './results.ts'
 import { runScript } from './script.ts'
 import type { LedgerStore } from './store.ts'
-import { storedEvents } from './stored-events.ts'
+import { isLarge, storedEvents } from './stored-events.ts'
 import { inlineTalk } from './talk.ts'
 
 const [settleScript, handOverScript] = [runScript('settle'), runScript('hand-over')]
@@ -130,9 +130,12 @@ export async function release(store: LedgerStore, attempt: Attempt, n: number, h
 export async function suspend(store: LedgerStore, attempt: Attempt, n: number, how: Suspension) {
   const { question, answerWithinMs, recordHash, spent, events } = how
   const stored = storedQuestion(attempt, question)
-  const shown = { question: stored.text, choices: stored.choices }
-  const questionTexts = [JSON.stringify(stored), store.redactor.json(JSON.stringify(shown))]
-  const values = ['suspend', ...questionTexts, Math.round(answerWithinMs), '', '']
+  const { text, choices, call } = stored
+  const shown = store.redactor.json(JSON.stringify({ question: text, choices, call }))
+  const payload = call && isLarge(shown, store.archive) ? await store.archive?.putPayload(attempt, shown) : undefined
+  const apart = payload === undefined ? {} : { call: { ...call, arguments: '' }, payload }
+  const questionTexts = [JSON.stringify({ ...stored, ...apart }), payload === undefined ? shown : '{}']
+  const values = ['suspend', ...questionTexts, Math.round(answerWithinMs), payload ?? '', '']
   const reply = await handOver(store, attempt, n, { resume: { recordHash, spent }, values, events })
   return { kind: reply === 'done' ? ('suspended' as const) : reply }
 }
@@ -148,8 +151,8 @@ async function handOver(store: LedgerStore, attempt: Attempt, n: number, { resum
 }
 
 /** The question without its number and times, which the script adds. To Redis half a surrogate pair is invalid JSON. */
-function storedQuestion({ operationId, bundle, node }: Attempt, { text, choices }: AskedQuestion) {
+function storedQuestion({ operationId, bundle, node }: Attempt, { text, choices, call }: AskedQuestion) {
   const { nodeId, path, qualifiedName } = node
   const question = { text: text.toWellFormed(), choices: choices?.map((choice) => choice.toWellFormed()) ?? null }
-  return { operationId, nodeId, bundle, path, qualifiedName, ...question }
+  return { operationId, nodeId, bundle, path, qualifiedName, ...question, call }
 }

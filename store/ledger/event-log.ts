@@ -89,7 +89,7 @@ async function decode(
     if (payload !== undefined) {
       const data = await archive?.getPayload(run, payload)
       if (data === undefined) throw new AppError('STORE_003', `the data of event ${event.seq} cannot be read here`)
-      event.data = data
+      event.data = { ...event.data, ...data }
     }
     events.push(event)
   }

@@ -78,7 +78,7 @@ local function body_of(name, origin, operation, data)
   if data.error_code then status = 'error' end
   local body = cjson.encode({
     p = 'execution', c = tonumber(operation.cause or ''), s = status, k = origin[1], i = origin[2], x = data.error_code,
-    o = operation.id, n = operation.node, a = operation.bundle, g = tonumber(operation.generation), j = data,
+    o = operation.id, n = operation.node, a = operation.bundle, g = tonumber(operation.generation), j = data, r = operation.payload,
   })
   return '{"e":"' .. name .. '",' .. string.sub(body, 2)
 end
@@ -94,9 +94,11 @@ local function follow(id, seq)
   redis.call('HSET', prefix .. 'op:' .. id, 'cause', text(seq))
 end
 
--- Reports an event of the operation, which follows from the one before.
-local function report(id, name, origin, data, at)
-  follow(id, emit(at, { 0, body_of(name, origin, described(id), data) }))
+-- Reports an event of the operation, which follows from the one before. `payload` names stored data that it has besides.
+local function report(id, name, origin, data, at, payload)
+  local operation = described(id)
+  operation.payload = payload
+  follow(id, emit(at, { 0, body_of(name, origin, operation, data) }))
 end
 
 -- Adds the path and the name of the operation's node to `data`, for people who read the events.

@@ -29,10 +29,12 @@ function faults({ status, operation, questions }: Kept, given: readonly GivenEve
     generation: 1,
     repeats: null,
     supersededBy: null,
+    isSaying: false,
     question: Object.keys(questions).at(-1) ?? null,
   }
   const kept = Object.entries(questions).map(([requestId, one]) => aQuestion(requestId, one))
-  return fold.violations({ status }, new Map([['a', account]]), kept).map(({ message }) => message)
+  const asked = { questions: kept, allowed: new Set<string>() }
+  return fold.violations({ status }, new Map([['a', account]]), asked).map(({ message }) => message)
 }
 
 function aQuestion(requestId: string, status: Question['status']): Question {

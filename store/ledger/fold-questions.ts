@@ -8,6 +8,8 @@ import type { OperationAccount, Violation } from './accounts.ts'
 
 type Accounts = ReadonlyMap<string, OperationAccount>
 type Folded = Pick<Question, 'operationId' | 'status'>
+/** `allowed`: the tools that are allowed for the run. */
+type Kept = { questions: readonly Question[]; allowed: ReadonlySet<string> }
 
 const RequestData = z.object({ request_id: z.string() })
 const WaitingData = z.object({ questions: z.int() })
@@ -52,8 +54,9 @@ export function foldQuestions(operations: Pick<OperationsFold, 'count'>, budgets
     folded.set(request, { operationId, status })
   }
 
-  function violations(run: Pick<Run, 'status'>, accounts: Accounts, questions: readonly Question[]): Violation[] {
-    const messages = [...faults, ...compare(questions, folded), ...compareOpen(questions, accounts)]
+  function violations(run: Pick<Run, 'status'>, accounts: Accounts, { questions, allowed }: Kept): Violation[] {
+    const open = compareOpen(questions, accounts)
+    const messages = [...faults, ...compare(questions, folded), ...open, ...compareAllowed(questions, allowed)]
     const isSaid = run.status === 'waiting'
     if ((isSaid || run.status === 'running') && isSaid !== isWaiting) {
       messages.push(`the run is ${run.status}, its events say that it ${isWaiting ? 'waits' : 'goes on'}`)
@@ -94,6 +97,17 @@ function compare(questions: readonly Question[], folded: ReadonlyMap<string, Fol
 
 function describe(question: Folded | undefined): string {
   return question === undefined ? 'not there' : `${question.status}, of operation ${question.operationId}`
+}
+
+/** Only the answers of people allow a tool for the run. */
+function compareAllowed(questions: readonly Question[], allowed: ReadonlySet<string>): string[] {
+  const answers = questions.filter(({ answer }) => answer?.verdict === 'allow_for_run')
+  const due = new Set(answers.map(({ call }) => call?.tool ?? ''))
+  const other = [...new Set([...due, ...allowed])].filter((tool) => due.has(tool) !== allowed.has(tool))
+  return other.map((tool) => {
+    const is = allowed.has(tool) ? 'allowed' : 'not allowed'
+    return `the tool ${tool} is ${is} for the run, its questions say otherwise`
+  })
 }
 
 /** Each open question has exactly one operation that waits for it, and each waiting operation an open question. */

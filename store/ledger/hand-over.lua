@@ -1,7 +1,8 @@
 -- Further KEYS: op:<O>. ARGV: operation, token, the attempt's counter, origin kind, origin id, hash of the record that the next
 -- attempt resumes from and cost so far (both may be empty: as before), 'release' or 'suspend', then
 -- release: reason, delay in ms, how often its model has failed it in a row, how often busy servers have turned it away in a row (each
--- of the last two may be empty: as before); suspend: question, what its event shows of it, how long it may be answered in ms, '';
+-- of the last two may be empty: as before); suspend: question, what its event shows of it, how long it may be answered in ms, the name
+-- of the stored data of that event, where it is too large to be here, or '';
 -- then what the attempt has said since the last time as JSON, 'keep' for nothing, or '' where a record has all that it said and nothing
 -- is kept; last (event age, event body)…
 -- The token stays until the next claim, so that its holder learns that what it sends again was applied.
@@ -45,8 +46,9 @@ local function of_question(data)
   data.request_id, data.attempt = request, attempt
   return with_node(id, data)
 end
-local asked = of_question({ question = shown.question, choices = shown.choices, expires_at = expires })
-report(id, 'human_input.requested', origin, asked, at)
+local asked = of_question({ question = shown.question, choices = shown.choices, call = shown.call, expires_at = expires })
+report(id, 'human_input.requested', origin, asked, at, ARGV[12] ~= '' and ARGV[12] or nil)
 report(id, 'operation.suspended', origin, of_question({}), at)
+answer_allowed(request, question, at, origin) -- it may have been allowed since the worker looked
 advance_run(at)
 return 'done'

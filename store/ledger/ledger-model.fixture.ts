@@ -1,6 +1,6 @@
 import type { OperationId } from '#domain/ids.ts'
 import type { EndedOperationStatus, OperationStatus, PlannedOperation } from '#domain/operation.ts'
-import type { Question } from '#domain/question.ts'
+import type { ApprovalVerdict, Question } from '#domain/question.ts'
 import type { ErrorPolicyName } from '#domain/run.ts'
 import { operationTransitions, type Transition, type TransitionCause } from './operation-transitions.fixture.ts'
 
@@ -40,7 +40,16 @@ export type ModelQuestion = {
   operationId: OperationId
   status: Question['status']
   timeIsOver: boolean
-  answer?: { text: string; command: string }
+  /** Whether it asks about a call. */
+  isCall: boolean
+  answer?: ModelAnswer
+}
+
+export type ModelAnswer = { text: string; verdict?: ApprovalVerdict; command: string }
+
+/** Says what was answered, in a word. */
+export function saidIn(answer: { text: string; verdict?: ApprovalVerdict | undefined } | null | undefined): string {
+  return answer?.verdict ?? answer?.text ?? ''
 }
 
 export type ModelEvent = { event: string; operationId?: OperationId; attempt?: number; dispatch?: number }
@@ -65,6 +74,8 @@ export type LedgerModel = {
   over: Set<'run' | 'project'>
   told: Set<'run' | 'project'>
   questions: ModelQuestion[]
+  /** Whether the tool that calls ask for is allowed for the run. */
+  isAllowed: boolean
   slices: number
   isPlanned: boolean
   /** Of the first slice. */
@@ -104,6 +115,7 @@ export function newLedgerModel(policy: ErrorPolicyName): LedgerModel {
     over: new Set(),
     told: new Set(),
     questions: [],
+    isAllowed: false,
     slices: 0,
     isPlanned: false,
     stop: null,

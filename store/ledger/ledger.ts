@@ -16,7 +16,7 @@ import { readLive } from './live-state.ts'
 import { notePart, notePatch } from './patch-notes.ts'
 import { plan, planAgain } from './plan.ts'
 import { notePublication } from './publications.ts'
-import { listQuestions, resume } from './questions.ts'
+import { isAllowed, listQuestions, resume } from './questions.ts'
 import { countFailures, endedOperations, getOperation, listOperations, listReported } from './read-operations.ts'
 import { activeRuns, getRun, listRuns } from './read-runs.ts'
 import { reopen } from './reopen.ts'
@@ -143,6 +143,7 @@ export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
     countFailures: bind(countFailures),
     endedOperations: bind(endedOperations),
     listQuestions: bind(listQuestions),
+    isAllowed: bind(isAllowed),
     requestDeletion: bind(requestDeletion),
     isBeingDeleted: bind(isBeingDeleted),
     isPatching: bind(isPatching),

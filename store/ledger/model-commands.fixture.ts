@@ -15,6 +15,7 @@ import {
   openCount,
   operationOf,
   placeOf,
+  saidIn,
   withStatus,
   type LedgerModel,
   type ModelOperation,
@@ -94,13 +95,13 @@ export function claimModel(model: LedgerModel, job: Taken, token: string): unkno
     model.events.push({ event: 'operation.started', operationId: one.id, attempt: one.attempt })
   }
   one.leaseIsOver = false
-  return `attempt ${one.attempt}${one.asked === undefined ? '' : ` resumes with ${one.asked.answer?.text}`}`
+  return `attempt ${one.attempt}${one.asked === undefined ? '' : ` resumes with ${saidIn(one.asked.answer)}`}`
 }
 
 /** A write of an attempt, with one event of its own. */
 export type Write = { operationId: OperationId; token: string; n: number }
 
-const turnFinished = (operationId: OperationId) => ({ event: 'turn.finished', operationId })
+export const turnFinished = (operationId: OperationId) => ({ event: 'turn.finished', operationId })
 
 /** What the model answers to each append. */
 export const tokensPerAppend = 10
@@ -151,46 +152,6 @@ export function releaseModel(model: LedgerModel, write: Write, rests: boolean): 
     goOn(model)
   }
   return { kind: 'released' }
-}
-
-export function suspendModel(model: LedgerModel, write: Write): unknown {
-  const one = operationOf(model, write.operationId)
-  if (one.token !== write.token) return { kind: 'lost' }
-  if (one.status !== 'running') return { kind: 'already' }
-  one.n = write.n
-  model.events.push(turnFinished(one.id))
-  if (model.stop === null) {
-    const requestId = `q${model.questions.length + 1}`
-    one.asked = { requestId, operationId: one.id, status: 'open', timeIsOver: false }
-    model.questions.push(one.asked)
-    for (const event of ['human_input.requested', 'operation.suspended']) {
-      model.events.push({ event, operationId: one.id, attempt: one.attempt })
-    }
-    change(model, one, 'waiting', 'suspend')
-  } else cancelOperation(model, one, 'suspend')
-  goOn(model)
-  return { kind: 'suspended' }
-}
-
-/** `requestId status text`, or the code of the refusal. */
-export function resumeModel(
-  model: LedgerModel,
-  { requestId, text, command }: { requestId: string; text: string; command: string },
-): string {
-  const question = model.questions.find((one) => one.requestId === requestId)
-  if (question === undefined) return 'ASK_001'
-  if (question.answer?.command === command) return `${requestId} answered ${question.answer.text}`
-  if (isStopped(model)) return 'RUN_007'
-  if (question.status === 'answered') return 'ASK_002'
-  if (question.status !== 'open' || question.timeIsOver) return 'ASK_003'
-  question.status = 'answered'
-  question.answer = { text, command }
-  makeReady(model, operationOf(model, question.operationId), 'resume')
-  for (const event of ['human_input.answered', 'operation.resumed']) {
-    model.events.push({ event, operationId: question.operationId })
-  }
-  goOn(model)
-  return `${requestId} answered ${text}`
 }
 
 /** All operations of the model's runs need the same model. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { OperationResult } from './results.ts'
 import { isEnded } from '#domain/run.ts'
-import { type ModelOperation, openCount, placeOf, withStatus } from './ledger-model.fixture.ts'
+import { type ModelOperation, openCount, placeOf, saidIn, withStatus } from './ledger-model.fixture.ts'
 import type { World } from './model-steps.fixture.ts'
 
 /** The model's state of the run, in the form that `ledgerSnapshot` gives for the ledger's. */
@@ -37,7 +37,7 @@ export function modelSnapshot({ model }: World): unknown {
       return [event, operationId, attempt, dispatch].join(' ')
     }),
     questions: model.questions.map(({ requestId, operationId, status, answer }) => {
-      return [requestId, operationId, status, answer?.text ?? ''].join(' ')
+      return [requestId, operationId, status, saidIn(answer)].join(' ')
     }),
     results: model.ended.slice(0, model.published).map(({ operationId, status }) => `${operationId} ${status}`),
   }
@@ -69,7 +69,7 @@ export async function ledgerSnapshot({ test, runId }: World): Promise<unknown> {
       .toSorted(),
     events: await eventsOf({ test, runId }),
     questions: questions.map(({ requestId, operationId, status, answer }) => {
-      return [requestId, operationId, status, answer?.text ?? ''].join(' ')
+      return [requestId, operationId, status, saidIn(answer)].join(' ')
     }),
     results: await resultsOf({ test, runId }),
   }

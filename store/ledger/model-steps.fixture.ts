@@ -13,20 +13,18 @@ import {
   claimModel,
   dispatchModel,
   endSliceModel,
-  orFault,
   relayModel,
   releaseModel,
   requeueModel,
-  resumeModel,
   setAwayModel,
   settleModel,
-  suspendModel,
   sweepModel,
   tokensPerAppend,
   type ModelOutcome,
   type Write,
 } from './model-commands.fixture.ts'
 import { budgetActs } from './model-budgets.fixture.ts'
+import { questionActs, questionFor, suspendModel } from './model-questions.fixture.ts'
 import { planActs } from './model-planning.fixture.ts'
 import { generationActs } from './model-generations.fixture.ts'
 import type { PlanSlice } from './plan.ts'
@@ -119,6 +117,7 @@ export const acts: Record<Act, (world: World, pick: number) => Prepared | undefi
   ...planActs,
   ...generationActs,
   ...budgetActs,
+  ...questionActs,
   dispatch(world: World, pick: number): Prepared {
     const { model, runId } = world
     const [max, command] = [pick % 4, `dispatch ${pick % 7}`]
@@ -145,7 +144,8 @@ export const acts: Record<Act, (world: World, pick: number) => Prepared | undefi
         if (!attempts.has(token)) writers.push({ operationId: job.operationId, token, n: 0 })
         attempts.set(token, answer.attempt)
         const { attempt, resumes: from } = answer.attempt
-        return `attempt ${attempt}${from === null ? '' : ` resumes with ${from.answer}`}`
+        const said = typeof from?.answer === 'object' ? from.answer?.verdict : from?.answer
+        return `attempt ${attempt}${from === null ? '' : ` resumes with ${said}`}`
       },
     }
   },
@@ -186,7 +186,7 @@ export const acts: Record<Act, (world: World, pick: number) => Prepared | undefi
     const next = nextWrite(world, pick)
     if (next === undefined) return undefined
     const { write, attempt } = next
-    const question = { text: 'Shall I?', choices: pick % 2 === 0 ? ['yes', 'no'] : null }
+    const question = questionFor(pick)
     const suspension = {
       question,
       answerWithinMs: 3_600_000,
@@ -195,22 +195,8 @@ export const acts: Record<Act, (world: World, pick: number) => Prepared | undefi
       events: [anEvent()],
     }
     return {
-      expect: () => suspendModel(world.model, write),
+      expect: () => suspendModel(world.model, write, question),
       send: (ledger) => ledger.suspend(attempt, write.n, suspension),
-    }
-  },
-  /** One of the questions, or one that nobody has asked. */
-  resume({ model, runId }: World, pick: number): Prepared {
-    const requestId = `q${(pick % (model.questions.length + 1)) + 1}`
-    const answer = { requestId, text: pick % 3 === 0 ? 'yes' : 'no', command: `answer ${pick % 4}` }
-    return {
-      expect: () => resumeModel(model, answer),
-      send: (ledger) =>
-        orFault(
-          ledger
-            .resume(runId, { ...answer, by: origin })
-            .then((one) => `${one.requestId} ${one.status} ${one.answer?.text}`),
-        ),
     }
   },
   /** The model is away after an even pick, and back after an odd one. */

@@ -1,4 +1,4 @@
-import { aCost, anEvent, type TestLedger } from '#testing/open-test-ledger.ts'
+import { aCost, anEvent, aPlannedOperation, type TestLedger } from '#testing/open-test-ledger.ts'
 import type { Attempt } from './attempt.ts'
 import {
   child,
@@ -33,6 +33,22 @@ function suspending(attempt: Attempt): PreparedCommand {
   return { runId: attempt.runId, send, again: { kind: 'already' } }
 }
 
+const sibling = aPlannedOperation('sibling')
+const calling = {
+  ...suspension,
+  question: { text: 'May it?', choices: null, call: { tool: 'write', arguments: '{}' } },
+}
+const allowing = { ...answer, text: '', verdict: 'allow_for_run' } as const
+
+/** The first attempts of two operations of one bundle. */
+async function twoStarted(test: TestLedger): Promise<[Attempt, Attempt]> {
+  const first = await startedAttempt(test, [root, sibling])
+  const [job] = (await test.ledger.dispatch(first.runId, 1, { command: 'second' })).taken
+  const second = job && (await test.ledger.claim({ runId: first.runId, ...job }, 'the-other-token'))
+  if (second?.kind !== 'claimed') throw new Error('nothing was ready')
+  return [first, second.attempt]
+}
+
 /** Operations that wait for a person. */
 export const questionCases: readonly ResendCase[] = [
   {
@@ -55,6 +71,27 @@ export const questionCases: readonly ResendCase[] = [
     async prepare(test) {
       const { runId } = await suspended(test)
       return { runId, send: ({ ledger }) => ledger.resume(runId, answer) }
+    },
+  },
+  {
+    script: 'resume',
+    what: 'for the whole run, which another operation waits for too',
+    async prepare(test) {
+      const attempts = await twoStarted(test)
+      for (const attempt of attempts) await test.ledger.suspend(attempt, 1, calling)
+      const [{ runId }] = attempts
+      return { runId, send: ({ ledger }) => ledger.resume(runId, allowing) }
+    },
+  },
+  {
+    script: 'hand-over',
+    what: 'for the approval of a tool that is allowed by now',
+    async prepare(test) {
+      const [first, second] = await twoStarted(test)
+      const { runId } = first
+      await test.ledger.suspend(first, 1, calling)
+      await test.ledger.resume(runId, allowing)
+      return { runId, send: ({ ledger }) => ledger.suspend(second, 1, calling), again: { kind: 'already' } }
     },
   },
   {

@@ -1,5 +1,6 @@
 -- ARGV: request, answer, the answer as events have it, command, origin kind and id of the person, origin kind, origin
--- id. Answers the question and how it ended as named fields, or why the answer is not taken.
+-- id, the verdict on a call ('' for an answer to another question). Answers the question and how it ended as named fields, or
+-- why the answer is not taken.
 local refused = refusal()
 if refused then return refused end
 local request, at = ARGV[1], now()
@@ -14,16 +15,21 @@ local question = cjson.decode(stored[1])
 local id = question.operationId
 local expires = redis.call('ZSCORE', keys.waiting, id)
 if tonumber(expires) <= at then return 'expired' end
+local verdict = ARGV[9] ~= '' and ARGV[9] or nil
+if (question.call ~= nil) ~= (verdict ~= nil) then return 'other_kind' end
 local fits = question.choices == cjson.null
 if not fits then
   for _, choice in ipairs(question.choices) do fits = fits or choice == ARGV[2] end
 end
 if not fits then return 'no_choice' end
 
-local by = ARGV[5] .. '/' .. ARGV[6]
-close_question(request, { status = 'answered', text = ARGV[2], at = at, by = by, command = ARGV[4] })
-make_ready(id, 'waiting', at, 0)
-report(id, 'human_input.answered', { ARGV[5], ARGV[6] }, { request_id = request, answer = ARGV[3], by = by }, at)
-report(id, 'operation.resumed', { ARGV[7], ARGV[8] }, with_node(id, { request_id = request }), at)
+local by, origin = ARGV[5] .. '/' .. ARGV[6], { ARGV[7], ARGV[8] }
+local given = { status = 'answered', text = ARGV[2], verdict = verdict, at = at, by = by, command = ARGV[4] }
+answer_question(request, id, given, ARGV[3], origin)
+if verdict == 'allow_for_run' then
+  redis.call('HSET', keys.questions, gate_of(question), by)
+  redis.call('HSET', keys.run, 'allowing', '1')
+  wake_allowed(at, origin)
+end
 advance_run(at)
 return { 'question', stored[1], 'ending', redis.call('HGET', keys.questions, request .. ':end') }

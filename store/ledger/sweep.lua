@@ -1,6 +1,6 @@
 -- ARGV: origin kind, origin id, 'lost' or 'abandoned'. Takes back up to max_per_step operations whose lease ran out, or
 -- with 'abandoned' any that run; ends up to as many that were not answered in time; notifies dependents. Answers how
--- many operations are left for the next call, and how many were taken back. Waiting operations of a stopped run are left to end-slice.lua.
+-- many operations are left for the next call, and how many were taken back. Goes on with what a tool that was allowed for the run wakes. Waiting operations of a stopped run are left to end-slice.lua.
 local refused = refusal()
 if refused then return refused end
 local at, origin = now(), { ARGV[1], ARGV[2] }
@@ -23,7 +23,10 @@ for _, id in ipairs(redis.call('ZRANGEBYSCORE', keys.waiting, '-inf', text(at), 
     end_unsettled(id, 'waiting', at, origin, { status = 'blocked', attempt = tonumber(op[2]), reason = reason, error_code = expired_code })
   end
 end
+if not is_stopped() then wake_allowed(at, origin) end
 advance_run(at)
 local left = redis.call('ZCOUNT', keys.leases, '-inf', until_time)
-if not is_stopped() then left = left + redis.call('ZCOUNT', keys.waiting, '-inf', text(at)) end
+if not is_stopped() then
+  left = left + redis.call('ZCOUNT', keys.waiting, '-inf', text(at)) + redis.call('HEXISTS', keys.run, 'allowing')
+end
 return { left, taken_back }

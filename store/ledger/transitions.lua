@@ -24,7 +24,7 @@ local function keep_talk(id)
   if redis.call('EXISTS', talk) == 0 then return end
   local fields = redis.call('HMGET', op, 'attempt', 'past')
   redis.call('RENAME', talk, talk .. ':' .. fields[1])
-  redis.call('SADD', keys.past, id .. ' ' .. fields[1])
+  redis.call('SADD', keys.past, id .. ':' .. fields[1])
   redis.call('HSET', op, 'past', fields[2] and fields[2] .. ' ' .. fields[1] or fields[1])
 end
 
@@ -224,6 +224,49 @@ end
 -- How a question ended has a field of its own, so that the question's text is written once. An open question has none.
 local function close_question(request, ending)
   redis.call('HSET', keys.questions, request .. ':end', cjson.encode(ending))
+end
+
+-- Answers an open question, with which its operation is ready again. `shown`: the answer as events have it.
+local function answer_question(request, id, ending, shown, origin)
+  close_question(request, ending)
+  make_ready(id, 'waiting', ending.at, 0)
+  local person = { string.match(ending.by, '^(.-)/(.*)$') }
+  local answer = { request_id = request, answer = shown, verdict = ending.verdict, by = ending.by }
+  report(id, 'human_input.answered', person, answer, ending.at)
+  report(id, 'operation.resumed', origin, with_node(id, { request_id = request }), ending.at)
+end
+
+-- The field of the questions that says who has allowed the tool of the call for the run. One of the same bundle has the same.
+local function gate_of(question)
+  return 'allowed:' .. redis.call('HGET', prefix .. 'op:' .. question.operationId, 'hash') .. ':' .. question.call.tool
+end
+
+-- Answers a question about a call of a tool that is allowed for the run by now.
+local function answer_allowed(request, question, at, origin)
+  local by = question.call and redis.call('HGET', keys.questions, gate_of(question))
+  if not by then return end
+  local ending = { status = 'answered', text = '', verdict = 'allow_for_run', at = at, by = by, command = '' }
+  answer_question(request, question.operationId, ending, '', origin)
+end
+
+-- Once a tool is allowed for the run, all open questions are looked at again, in slices: `allowing` is the number to go on from.
+local function wake_allowed(at, origin)
+  local run = redis.call('HMGET', keys.run, 'allowing', 'asked')
+  local first, asked = tonumber(run[1] or ''), tonumber(run[2] or '0')
+  if not first then return end
+  local last = math.min(first + max_per_step - 1, asked)
+  for number = first, last do
+    local request = 'q' .. text(number)
+    local stored = redis.call('HMGET', keys.questions, request, request .. ':end')
+    local question = not stored[2] and cjson.decode(stored[1])
+    local expires = question and redis.call('ZSCORE', keys.waiting, question.operationId)
+    if expires and tonumber(expires) > at then answer_allowed(request, question, at, origin) end
+  end
+  if last < asked then
+    redis.call('HSET', keys.run, 'allowing', text(last + 1))
+  else
+    redis.call('HDEL', keys.run, 'allowing')
+  end
 end
 
 -- Ends an operation that nobody will run because its run was stopped.

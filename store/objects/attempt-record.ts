@@ -154,7 +154,8 @@ export const SuspendedAttempt = z.strictObject({
   ...unfinished,
   question: AskedQuestion,
   loop: SuspendedLoop,
-  waiting: WaitingScript,
+  /** Is null when the call itself waits, for approval. */
+  waiting: WaitingScript.nullable(),
 })
 export type SuspendedAttempt = z.infer<typeof SuspendedAttempt>
 

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '#domain/error.ts'
 import type { Message, RequestedCall, Submission } from '#domain/turn.ts'
 import type { LoopState, SuspendedLoop } from '#store/objects/attempt-record.ts'
-import type { AnsweredScript, SuspendedCall, ToolSet } from '../tools/tool-set.ts'
+import type { AnsweredCall, SuspendedCall, ToolSet } from '../tools/tool-set.ts'
 import { askModel, type ModelAsker } from './ask-model.ts'
 import { openHistory, type History } from './history.ts'
 import { callsByCode } from './calls-by-code.ts'
@@ -33,7 +33,7 @@ export type AgentRun = ModelAsker & {
   atTurn?(loop: LoopState): void
 }
 
-type AnsweredLoop = { loop: SuspendedLoop; answered: AnsweredScript }
+type AnsweredLoop = { loop: SuspendedLoop; answered: AnsweredCall }
 type Loop = LoopState & { history: History }
 type Next = { calls: readonly RequestedCall[]; fault?: ReplyFault | undefined; from?: AnsweredLoop }
 

@@ -4,7 +4,7 @@ import type { SuspendedLoop } from '#store/objects/attempt-record.ts'
 import { openSemaphore } from '#platform/limit-concurrency.ts'
 import { msSince } from '#platform/clock.ts'
 import {
-  type AnsweredScript,
+  type AnsweredCall,
   executeToolCall,
   resumeToolCall,
   type SuspendedCall,
@@ -27,7 +27,7 @@ export type WaitingCalls = SuspendedCall & Pick<SuspendedLoop, 'calls' | 'refusa
 /** The calls of one reply, or the rest of a turn that waited for a person: its first call continues with the answer. */
 export type TurnCalls = {
   calls: readonly RequestedCall[]
-  from?: { loop: Pick<SuspendedLoop, 'refusal'>; answered: AnsweredScript } | undefined
+  from?: { loop: Pick<SuspendedLoop, 'refusal'>; answered: AnsweredCall } | undefined
 }
 
 type RanCall = SuspendedCall | { kind: 'done'; ran: RanTool }
@@ -69,7 +69,7 @@ function batchAt(calls: readonly RequestedCall[], at: number, tools: ToolSet): r
   return calls.slice(at, Math.max(end, at + 1))
 }
 
-type Batch = { turn: number; calls: readonly RequestedCall[]; answered: AnsweredScript | undefined }
+type Batch = { turn: number; calls: readonly RequestedCall[]; answered: AnsweredCall | undefined }
 
 /** Adds the results to the transcript in the order of the calls, also those of calls that ended before another one threw. */
 async function runTogether(run: CallRunner, { turn, calls, answered }: Batch, signal: AbortSignal): Promise<RanCall[]> {
@@ -126,7 +126,7 @@ function refusalOf(answer: SubmissionAnswer | undefined): SuspendedLoop['refusal
 
 async function runCall(
   { tools, journal }: ToolRunner,
-  { turn, call, answered }: { turn: number; call: RequestedCall; answered?: AnsweredScript | undefined },
+  { turn, call, answered }: { turn: number; call: RequestedCall; answered?: AnsweredCall | undefined },
   signal: AbortSignal,
 ): Promise<RanCall> {
   journal.emit(calledEvent(turn, call, answered === undefined ? {} : { resumed: true }))

@@ -26,7 +26,8 @@ function open(transcript: Transcript, from?: AgentRun['from'], replies = askingR
     run: async () => (ran.push(name), answer),
     resume: async (given) => (ran.push(given), done),
   })
-  const tools = [tool('count', 'reads', done), tool('ask', 'writes', { kind: 'suspended', question, waiting })]
+  const gated = { ...tool('write', 'writes', done), isAllowed: async () => false }
+  const tools = [tool('count', 'reads', done), tool('ask', 'writes', { kind: 'suspended', question, waiting }), gated]
   const { agent, events } = scriptedAgent(replies.slice(transcript.turns), { maxTurns: 4 }, tools)
   return { ran, events, end: () => runAgent({ ...agent, transcript, verify, from }, never) }
 }
@@ -53,6 +54,26 @@ describe('a loop whose tool asks a person', () => {
     expect(after.usage).toEqual({ promptTokens: 20, completionTokens: 4 })
     expect(events[0]).toMatchObject({ event: 'tool.called', toolName: 'ask', data: { resumed: true } })
     expect(events.filter(({ event }) => event === 'model.requested')).toHaveLength(1)
+  })
+
+  it.each([
+    [{ verdict: 'allow' }, ['count', 'write', 'count'], undefined],
+    [{ verdict: 'deny', reason: 'not on a Friday' }, ['count', 'count'], 'TOOL_008'],
+  ] as const)('goes on with the verdict on a call, %o', async (verdict, calls, errorCode) => {
+    const replies = [[call('count', {}, 'c1'), call('write', {}, 'c2'), call('count', {}, 'c3')], [submit]]
+    const before = openTranscript({ messages: firstMessages('system', 'user') })
+    const asked = suspension(await open(before, undefined, replies).end())
+    expect(asked.question.call).toEqual({ tool: 'write', arguments: '{}' })
+    const loop = SuspendedLoop.parse(JSON.parse(JSON.stringify(asked.loop)))
+    const { messages, replies: raw, toolRuns, usage, model } = before
+    const after = openTranscript({ messages, replies: raw, tools: toolRuns, usage, model })
+    const { end, ran } = open(after, { loop, answered: { waiting: null, answer: verdict } }, replies)
+    expect(await end()).toMatchObject({ kind: 'submitted' })
+    expect(['count', ...ran]).toEqual(calls)
+    expect(toolIds(after)).toEqual(['c1', 'c2', 'c3', 'last'])
+    const denied = after.messages.find((message) => message.role === 'tool' && message.toolCallId === 'c2')
+    expect(String(denied?.content).includes('not on a Friday')).toBe(errorCode !== undefined)
+    expect(after.toolRuns.find(({ name }) => name === 'write')?.result.errorCode).toBe(errorCode)
   })
 
   it('counts a submission that was refused before the question in the same reply', async () => {

@@ -1,4 +1,6 @@
+import { needsApproval } from '#domain/agent-bundle.ts'
 import type { JournalEntry } from '#domain/external-journal.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
 import { limitsOfBundle } from '#tool-scripts/script-limits.ts'
 import type { ScriptPool } from '#tool-scripts/script-pool.ts'
 import { type ExternalDeps, attemptExternals } from '../tools/externals/attempt-externals.ts'
@@ -10,6 +12,7 @@ import { attemptPrograms, type AttemptPrograms, type ProgramDeps } from '../tool
 import { nodeInputs } from '../tools/provided-inputs.ts'
 
 export type AttemptToolDeps = Omit<ExternalDeps, 'programs' | 'tests' | 'rulesOf' | 'signal'> & {
+  ledger: Pick<Ledger, 'isAllowed'>
   scripts: Pick<ScriptPool, 'run'>
   relatedPaths: RelatedNodes['paths']
   programs: ProgramDeps
@@ -47,9 +50,15 @@ export function attemptTools(
       pool: deps.scripts,
       log: deps.log,
     }
-    bound.set(definition.name, scriptTool(parts))
+    const tool = scriptTool(parts)
+    bound.set(definition.name, needsApproval(bundle.file, definition.name) ? gated(tool, running.attempt, deps) : tool)
   }
   return { definitions: bundle.tools, get: (name) => bound.get(name) }
+}
+
+/** It runs alone, as all that may wait do: what comes after it in the same reply waits with it. */
+function gated(tool: Tool, attempt: RunningAttempt['attempt'], { ledger }: Pick<AttemptToolDeps, 'ledger'>): Tool {
+  return { ...tool, effects: 'writes', isAllowed: () => ledger.isAllowed(attempt, tool.definition.name) }
 }
 
 /** The programs that are run for this attempt, over its files. */
@@ -65,7 +74,7 @@ export function programsOf(
 
 /** Lists the calls of tool scripts in attempts that this one continues, also of the script that asked a person. */
 function calledBefore({ transcript, from }: Pick<RunningAttempt, 'transcript' | 'from'>): JournalEntry[] {
-  const asking = from !== undefined && 'answered' in from ? from.answered.waiting.journal : []
+  const asking = from !== undefined && 'answered' in from ? (from.answered.waiting?.journal ?? []) : []
   return [...transcript.toolRuns.flatMap(({ externals }) => externals), ...asking]
 }
 

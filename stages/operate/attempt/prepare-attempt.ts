@@ -118,9 +118,10 @@ function asInSnapshot(workspace: Workspace, built: PreparedAttempt['built']): Pi
 
 function startOf(earlier: UnfinishedAttempt, { answer }: NonNullable<Attempt['resumes']>): RunningAttempt['from'] {
   if (!('waiting' in earlier)) return { loop: earlier.loop }
-  if (answer === null)
-    throw new AppError('STORE_003', 'the record to resume from waits for an answer that is not there')
-  return { loop: earlier.loop, answered: { waiting: earlier.waiting, answer } }
+  const { loop, waiting } = earlier
+  if (typeof answer === 'string' && waiting !== null) return { loop, answered: { waiting, answer } }
+  if (typeof answer === 'object' && answer !== null && waiting === null) return { loop, answered: { waiting, answer } }
+  throw new AppError('STORE_003', 'the record to resume from waits for an answer that is not there')
 }
 
 /** Returns undefined where no server reports it, or none soon; the first request then shows it. */

@@ -5,7 +5,7 @@ import { applyEdits } from '#domain/change-set.ts'
 import { submitTool } from '#bundles/tool-definition.ts'
 import { runKeys } from '#store/ledger/keys.ts'
 import { getUnfinishedAttempt, putUnfinishedAttempt } from '#store/objects/stored-records.ts'
-import { SuspendedAttempt, type WaitingScript } from '#store/objects/attempt-record.ts'
+import { SuspendedAttempt, WaitingScript } from '#store/objects/attempt-record.ts'
 import { openScriptPool } from '#tool-scripts/script-pool.ts'
 import { useOpened } from '#testing/use-opened.ts'
 import { openOperationBench, type Planned } from '../operation-bench.fixture.ts'
@@ -159,7 +159,8 @@ answer
     const { projectId } = await bench.ledger.getRun(planned.runId)
     const { objects } = bench.deps
     const kept = SuspendedAttempt.parse(await getUnfinishedAttempt(objects, projectId, suspensionHash ?? ''))
-    const changed = { ...kept, waiting: { ...kept.waiting, ...change(kept.waiting) } }
+    const waiting = WaitingScript.parse(kept.waiting)
+    const changed = { ...kept, waiting: { ...waiting, ...change(waiting) } }
     const hash = await putUnfinishedAttempt(objects, projectId, changed)
     await bench.redis.hset(runKeys(bench.namespace, planned.runId).operation(operationId), 'suspension', hash)
     await work(await answer(planned, 'rack'))

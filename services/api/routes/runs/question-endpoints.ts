@@ -11,9 +11,10 @@ With a \`status\` that few questions have, a page may hold fewer than \`limit\` 
 continue until \`next\` is null.`
 
 const answerProse = `
-The first answer counts: the operation is ready again, and its next attempt continues with the answer from where it asked.
-ASK_002 when the question was answered before, ASK_003 when it has expired or its operation was cancelled, ASK_005 for an
-answer that is empty, too long or not one of the choices, RUN_007 when the run has ended or was stopped. The same
+A question of the kind \`text\` takes a text, one of the kind \`approval\` a verdict. The first answer counts: the operation is ready
+again, and its next attempt continues with the answer from where it asked. \`allow_for_run\` also answers what else waits for the same
+tool of the same agent, and its later calls in the run do not ask. ASK_002 when the question was answered before, ASK_003 when it has expired or its operation was cancelled, ASK_005 for an
+answer that is empty, too long, not one of the choices or of the other kind, RUN_007 when the run has ended or was stopped. The same
 \`Idempotency-Key\` returns the answered question for the same answer, and INTAKE_005 for another answer.`
 
 export const questionEndpoints = {

@@ -34,6 +34,7 @@ describe('GET /v1/runs/{run_id}/questions', () => {
     const { questions, next } = await pageOf(runId)
     expect(questions).toEqual([
       {
+        kind: 'text',
         request_id: 'q1',
         operation_id: operationId,
         node_id: node.nodeId,
@@ -103,8 +104,26 @@ describe('POST /v1/runs/{run_id}/questions/{request_id}', () => {
     expect(await codeOf(answer(runId, 'q1', { answer: 'rename' }, 'another'))).toEqual([409, 'ASK_002'])
   })
 
+  it('takes a verdict on a call, once, and with the same key again', async () => {
+    const call = { tool: 'write_file', arguments: JSON.stringify({ path: 'a.py', lines: [] }) }
+    const runId = await askingRun(api, { text: 'May write_file be called?', choices: null, call })
+    expect((await pageOf(runId)).questions).toMatchObject([{ kind: 'approval', call, status: 'open', answer: null }])
+    expect(await codeOf(answer(runId, 'q1', { answer: 'yes' }))).toEqual([422, 'ASK_005'])
+    expect(await codeOf(answer(runId, 'q1', { answer: { verdict: 'maybe' } }))).toEqual([422, 'INTAKE_008'])
+    const reasonless = { verdict: 'allow', reason: 'it is fine' }
+    expect(await codeOf(answer(runId, 'q1', { answer: reasonless }))).toEqual([422, 'INTAKE_008'])
+    const denial = { verdict: 'deny', reason: 'not on a Friday' }
+    const first: unknown = await (await answer(runId, 'q1', { answer: denial }, 'a-key')).json()
+    expect(first).toMatchObject({ kind: 'approval', status: 'answered', answer: denial })
+    expect(await (await answer(runId, 'q1', { answer: denial }, 'a-key')).json()).toEqual(first)
+    expect(await codeOf(answer(runId, 'q1', { answer: { verdict: 'deny' } }, 'a-key'))).toEqual([422, 'INTAKE_005'])
+    expect(await codeOf(answer(runId, 'q1', { answer: { verdict: 'allow' } }))).toEqual([409, 'ASK_002'])
+    expect((await pageOf(runId)).questions).toEqual([first])
+  })
+
   it('refuses what it does not take', async () => {
     const runId = await askingRun(api, question)
+    expect(await codeOf(answer(runId, 'q1', { answer: { verdict: 'allow' } }))).toEqual([422, 'ASK_005'])
     expect(await codeOf(answer(runId, 'q1', { answer: 'perhaps' }))).toEqual([422, 'ASK_005'])
     expect(await codeOf(answer(runId, 'q1', { answer: '' }))).toEqual([422, 'ASK_005'])
     expect(await codeOf(answer(runId, 'q1', { answer: 7 }))).toEqual([422, 'INTAKE_008'])

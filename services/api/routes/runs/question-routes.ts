@@ -1,9 +1,9 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { AppError } from '#domain/error.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
-import type { Question } from '#domain/question.ts'
+import type { ApprovalAnswer, Question } from '#domain/question.ts'
 import { commandOf } from '#stages/intake/idempotency.ts'
-import { QuestionView } from '#schemas/question-schema.ts'
+import { ApprovalQuestion, type QuestionView, TextQuestion } from '#schemas/question-schema.ts'
 import type { ApiEnv } from '../../http/api-env.ts'
 import { findRun } from './run-view.ts'
 import { isoTime, viewOf } from '../../http/schema-parts.ts'
@@ -26,10 +26,11 @@ export function addQuestionRoutes(routes: OpenAPIHono<ApiEnv>, { ledger }: Quest
     const { run_id: runId, request_id: requestId } = c.req.valid('param')
     const { projectId, tokenId } = c.get('caller')
     await findRun(runId, projectId, ledger)
-    const { answer: text } = c.req.valid('json')
+    const { answer } = c.req.valid('json')
+    const given = typeof answer === 'string' ? { text: answer } : { text: answer.reason ?? '', verdict: answer.verdict }
     const command = commandOf(c.req.valid('header')['idempotency-key'])
-    const question = await ledger.resume(runId, { requestId, text, by: { kind: 'human', id: tokenId }, command })
-    if (question.answer?.text !== text) {
+    const question = await ledger.resume(runId, { requestId, ...given, by: { kind: 'human', id: tokenId }, command })
+    if (question.answer?.text !== given.text || question.answer.verdict !== given.verdict) {
       throw new AppError('INTAKE_005', 'This Idempotency-Key was used before with another answer.')
     }
     return c.json(questionView(question), 200)
@@ -37,14 +38,22 @@ export function addQuestionRoutes(routes: OpenAPIHono<ApiEnv>, { ledger }: Quest
 }
 
 function questionView(question: Question): QuestionView {
-  const { bundle, text, askedAt, expiresAt, answer } = question
-  return viewOf(QuestionView, question, {
+  const { bundle, text, askedAt, expiresAt, answer, call } = question
+  const common = {
     agent: bundle,
     question: text,
     asked_at: isoTime(askedAt),
     expires_at: isoTime(expiresAt),
-    answer: answer?.text ?? null,
     answered_at: isoTime(answer?.at ?? null),
     answered_by: answer?.by ?? null,
-  })
+  }
+  if (call === undefined)
+    return viewOf(TextQuestion, question, { kind: 'text', ...common, answer: answer?.text ?? null })
+  return viewOf(ApprovalQuestion, question, { kind: 'approval', ...common, call, answer: approvalOf(answer) })
+}
+
+function approvalOf(answer: Question['answer']): ApprovalAnswer | null {
+  if (answer?.verdict === undefined) return null
+  const { verdict, text } = answer
+  return text === '' ? { verdict } : { verdict, reason: text }
 }
