@@ -14,7 +14,7 @@ import { ProjectBudgetView, ProjectPage, ProjectView } from '#schemas/project-sc
 import { type AnswerBody, QuestionPage, QuestionView } from '#schemas/question-schema.ts'
 import { BudgetView, RunAccepted, RunPage, RunView } from '#schemas/run-schema.ts'
 import type { RepositoryRunBody, RunRequestBody } from '#schemas/run-request-schema.ts'
-import { TranscriptPart } from '#schemas/transcript-schema.ts'
+import { TranscriptFrame } from '#schemas/transcript-schema.ts'
 import { TokenCreated, TokenPage, type TokenRequest } from '#schemas/token-schema.ts'
 import { UsageView } from '#schemas/usage-schema.ts'
 import { WorkerPage } from '#schemas/worker-schema.ts'
@@ -96,7 +96,7 @@ function patchCalls({ get, getStream, post }: ApiConnection) {
   }
 }
 
-function operationCalls({ get, getText, streamParts, post }: ApiConnection) {
+function operationCalls({ get, getText, follow, post }: ApiConnection) {
   return {
     /** Follows the order of the plan. */
     listOperations: (runId: string, page: Page & { status?: string | undefined }) =>
@@ -124,9 +124,9 @@ function operationCalls({ get, getText, streamParts, post }: ApiConnection) {
         transcriptPath(runId, operationId, choice),
         choice.format === 'json' ? 'application/json' : 'text/markdown',
       ),
-    /** Yields the same part by part, as it comes, until the operation has ended, or the attempt that was chosen. */
+    /** Yields the same part by part, as it comes, from the attempt that was chosen until the operation has ended. */
     followTranscript: (runId: string, operationId: string, choice: TranscriptChoice) =>
-      streamParts(transcriptPath(runId, operationId, choice), TranscriptPart),
+      follow(transcriptPath(runId, operationId, choice), TranscriptFrame),
     /** Follows the order of the plan. */
     listFindings: (runId: string, page: Page & Partial<Record<'agent' | 'path' | 'severity', string>>) =>
       get(`${runPath(runId)}/findings`, FindingPage, page),

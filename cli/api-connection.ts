@@ -7,7 +7,7 @@ import {
   type Query,
   RemoraProblem,
 } from '#client/connection.ts'
-import { readStream, type StreamFrame, type StreamOptions } from '#client/read-stream.ts'
+import { readStream, type StreamOptions } from '#client/read-stream.ts'
 import { type Archive, submissionForm } from '#client/multipart.ts'
 import { AppError, type ErrorCode, isErrorCode } from '#domain/error.ts'
 import { withoutLogin, withoutLogins } from '#platform/hide-secrets.ts'
@@ -77,10 +77,11 @@ export function openApiConnection({ answer, isIdle, ...address }: ApiAddress) {
       throw strangeAnswer(address.url, 'its answer is of another type')
     },
     /** Yields what the client's `readStream` does, checked. */
-    stream: (path: string, options: StreamOptions) => checkedFrames(readStream(connection, path, options), address.url),
-    /** Yields the data of the events of another stream, checked. */
-    streamParts: <S extends z.ZodType>(path: string, schema: S) =>
-      checkedParts(readStream(connection, path, {}), schema, address.url),
+    stream: (path: string, options: StreamOptions) =>
+      checkedFrames(readStream(connection, path, options), FrameShape, address.url),
+    /** The same of another stream, whose frames have another schema. */
+    follow: <S extends z.ZodType>(path: string, schema: S) =>
+      checkedFrames(readStream(connection, path, { signal: address.signal }), schema, address.url),
     /** The body while it arrives, and what the header `remora-composition` says; undefined for 204. */
     async getStream(path: string): Promise<StreamedBody | undefined> {
       const { status, body, headers } = await asked(({ send }) => send(path))
@@ -90,34 +91,15 @@ export function openApiConnection({ answer, isIdle, ...address }: ApiAddress) {
   }
 }
 
-async function* checkedFrames(
-  frames: AsyncIterable<StreamFrame>,
-  url: string,
-): AsyncGenerator<StreamFrame, void, undefined> {
+async function* checkedFrames<S extends z.ZodType>(frames: AsyncIterable<unknown>, schema: S, url: string) {
   try {
     for await (const frame of frames) {
-      if (!answerFits(FrameShape, frame)) throw strangeFrame(url)
+      if (!answerFits(schema, frame)) throw strangeAnswer(url, 'a frame of its stream has another form')
       yield frame
     }
   } catch (error) {
     throw cliError(error, url)
   }
-}
-
-async function* checkedParts<S extends z.ZodType>(frames: AsyncIterable<StreamFrame>, schema: S, url: string) {
-  try {
-    for await (const frame of frames) {
-      const part: unknown = frame.type === 'event' ? frame.event : undefined
-      if (answerFits(schema, part)) yield part
-      else if (part !== undefined) throw strangeFrame(url)
-    }
-  } catch (error) {
-    throw cliError(error, url)
-  }
-}
-
-function strangeFrame(url: string): AppError {
-  return strangeAnswer(url, 'a frame of its stream has another form')
 }
 
 export type StreamedBody = { body: AsyncIterable<Uint8Array>; composition: string | undefined }

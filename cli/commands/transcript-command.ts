@@ -34,10 +34,10 @@ export function addTranscriptCommand(command: Command, context: CliContext): voi
     })
 }
 
-async function printParts(parts: ReturnType<ApiClient['followTranscript']>, context: CliContext): Promise<void> {
+async function printParts(frames: ReturnType<ApiClient['followTranscript']>, context: CliContext): Promise<void> {
   const paint = openPaint(context.colored)
-  for await (const part of parts) {
-    const text = 'markdown' in part ? paintMarkdown(visible(part.markdown), paint) : JSON.stringify(part)
-    context.io.out(`${text}\n`)
+  for await (const { event: part } of frames) {
+    if (part?.markdown !== undefined) context.io.out(`${paintMarkdown(visible(part.markdown), paint)}\n`)
+    else if (part !== undefined) context.io.out(`${JSON.stringify(part)}\n`)
   }
 }

@@ -24,6 +24,8 @@ export type OperationAccount = {
   generation: number
   repeats: RepeatedWork | null
   supersededBy: string | null
+  /** Has said something that is not over. */
+  isSaying: boolean
 }
 
 /** `any` says that it is enough that it has ended, well or not. */
@@ -42,12 +44,14 @@ export async function readAccounts(store: LedgerStore, runId: RunId): Promise<Ma
   for await (const ids of slicesOf(store, keys.operations)) {
     const rows = await Promise.all(ids.map((id) => store.redis.hmget(keys.operation(id), ...rowFields)))
     const afters = await Promise.all(ids.map((id) => store.redis.lrange(keys.after(id), 0, -1)))
+    const saying = await Promise.all(ids.map((id) => store.redis.exists(keys.talk(id))))
     for (const [index, id] of ids.entries()) {
+      const isSaying = saying[index] === 1
       const [status, outcome, question, repeated, supersededBy, gen] = Row.parse(rows[index])
       const repeats = RepeatedWork.nullable().parse(parseJson(repeated ?? 'null'))
       const facts = { hasOutcome: outcome !== null, findings: FindingsCount.parse(parseJson(outcome ?? '{}')).findings }
       const generation = Number(gen ?? 1)
-      accounts.set(id, { status, ...facts, waitsFor: [], question, generation, repeats, supersededBy })
+      accounts.set(id, { status, ...facts, waitsFor: [], question, generation, repeats, supersededBy, isSaying })
       waiters.push([id, afters[index] ?? []])
     }
   }

@@ -29,6 +29,7 @@ function faults({ status, operation, questions }: Kept, given: readonly GivenEve
     generation: 1,
     repeats: null,
     supersededBy: null,
+    isSaying: false,
     question: Object.keys(questions).at(-1) ?? null,
   }
   const kept = Object.entries(questions).map(([requestId, one]) => aQuestion(requestId, one))

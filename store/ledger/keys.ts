@@ -14,8 +14,8 @@ export function runKeys(namespace: string, runId: RunId) {
     node: (id: OperationId) => `${prefix}node:${id}`,
     /** The operations that wait for `id`, in plan order. */
     after: (id: OperationId) => `${prefix}after:${id}`,
-    /** What the running attempt of the operation has said, in parts; with `attempt`, what one has said that is over. */
-    talk: (id: OperationId, attempt?: string) => `${prefix}talk:${attempt === undefined ? id : `${id}:${attempt}`}`,
+    /** What the running attempt of an operation has said, in parts; of `<operation>:<attempt>`, what one has said that is over. */
+    talk: (of: string) => `${prefix}talk:${of}`,
   }
 }
 
@@ -64,7 +64,7 @@ function scriptedKeys(prefix: string) {
     doing: `${prefix}doing`,
     /** What the last minute has had, in a ring of seven times ten seconds: when each began, operations ended, tokens in and out. */
     pace: `${prefix}pace`,
-    /** `<operation> <attempt>` for what attempts have said that are over, until it is in the object store (talk.ts). */
+    /** `<operation>:<attempt>` for what attempts have said that are over, until it is in the object store (talk.ts). */
     past: `${prefix}past`,
   }
 }

@@ -15,14 +15,8 @@ const commands = '+@all -@admin -@dangerous -function -fcall -fcall_ro +info +ac
 const namespace = 'remora'
 const run = runKeys(namespace, 'r*')
 /** Every key of a run but what people have decided, and what was asked of the publisher. */
-const runState = [
-  ...run.scripted,
-  run.policyDecisions,
-  run.operation('*'),
-  run.node('*'),
-  run.after('*'),
-  run.talk('*'),
-]
+const ofOperations = [run.operation, run.node, run.after, run.talk].map((key) => key('*'))
+const runState = [...run.scripted, run.policyDecisions, ...ofOperations]
 const people = [run.decisions, run.publication]
 /** The index of runs, workers, models that are wanted, and the collection of objects. */
 const shared = [`${namespace}:{all}:*`]

@@ -110,7 +110,7 @@ export async function forgetRun(store: RetentionStore, { projectId, runId }: End
   if (answer !== 'open') {
     await forgetOperations(store, runId, sliceLength)
     await keepAccepted(store, { projectId, runId })
-    const over = (await redis.smembers(keys.past)).map((member) => keys.talk(member.replace(' ', ':')))
+    const over = (await redis.smembers(keys.past)).map(keys.talk)
     await redis.unlink(...over, ...keys.all.filter((key) => key !== keys.run))
     await redis.hdel(resultKeys(namespace).counted, runId)
     await redis.hdel(toldKeys(namespace).told, runId)

@@ -135,13 +135,11 @@ export type EventArchive = {
   /** Stores the data of one event, and returns its name. */
   putPayload(run: OfRun, json: string): Promise<string>
   getPayload(run: OfRun, name: string): Promise<Event['data']>
-  /** Stores what an attempt said that is over; the same again changes nothing. */
-  putTalk(attempt: PastAttempt, parts: readonly string[]): Promise<void>
+  /** Stores what an attempt said that is over, by the name of the attempt; the same again changes nothing. */
+  putTalk(run: OfRun, name: string, parts: readonly string[]): Promise<void>
   /** Returns no parts when nothing was stored. */
-  getTalk(attempt: PastAttempt): Promise<readonly string[]>
+  getTalk(run: OfRun, name: string): Promise<readonly string[]>
 }
-
-export type PastAttempt = OfRun & { operationId: string; attempt: string }
 
 /** A segment's length. Never to be changed: the number of an event alone says in which segment it is. */
 export const segmentLength = 1_000

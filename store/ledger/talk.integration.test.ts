@@ -92,14 +92,16 @@ it('what an attempt has said that left no record is kept, in the object store, u
   const { past, talk } = runKeys(test.namespace, runId)
   expect(await test.redis.scard(past)).toBe(3)
   await Promise.all([ledger().archiveEvents(runId), ledger().archiveEvents(runId)])
-  expect(await test.redis.exists(past, talk(fails.operationId, '1'))).toBe(0)
+  expect(await test.redis.exists(past, talk(`${fails.operationId}:1`))).toBe(0)
   await check()
   const stored = await Array.fromAsync(store.objects.list(`${runPrefix(fails.projectId, runId)}attempts/`))
   expect(stored).toHaveLength(3)
 
   await ledger().release(again, 2, { reason: 'drain', said: [], events: [] })
   await test.redis.rpush(talk(fails.operationId), 'stray')
-  expect(await violations(runId)).toMatchObject([{ invariant: 2, message: expect.stringContaining('does not run') }])
+  expect(await violations(runId)).toMatchObject([
+    { invariant: 2, message: expect.stringContaining('what it says is there') },
+  ])
   await test.redis.hset(runKeys(test.namespace, runId).run, 'status', 'cancelled')
   await openRetention(test.redis, test.namespace).forgetRun({ projectId: fails.projectId, runId })
   expect(await test.redis.keys(`${test.namespace}:{${runId}}:*`)).toEqual([])

@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
-import { OperationId, type RunId } from '#domain/ids.ts'
+import type { OperationId, RunId } from '#domain/ids.ts'
 import { parseJson } from '#domain/json.ts'
 import { untilAborted } from '#platform/clock.ts'
-import type { OperationAccount, Violation } from './accounts.ts'
 import { runKeys, type RunKeys } from './keys.ts'
 import type { LedgerStore } from './store.ts'
 import { isLarge } from './stored-events.ts'
@@ -13,10 +12,7 @@ type OneAttempt = { operationId: OperationId; attempt: number }
 type TalkingAttempt = OfRun & OneAttempt & { leaseMs: number }
 
 /** Part of what attempt `a` says: `j` itself, or the name of the object that has it. */
-const StoredPart = z.union([
-  z.strictObject({ a: z.int(), j: z.unknown() }),
-  z.strictObject({ a: z.int(), r: z.string() }),
-])
+const StoredPart = z.strictObject({ a: z.int(), j: z.unknown().optional(), r: z.string().optional() })
 
 /**
  * Returns a part of what an attempt says as Redis has it: without secrets, and as those of events in the object store where it is large.
@@ -50,17 +46,18 @@ export async function talkVersion({ redis, namespace }: LedgerStore, runId: RunI
 export async function readTalk(store: LedgerStore, run: OfRun, { operationId, attempt }: OneAttempt) {
   const { redis, namespace, archive } = store
   const keys = runKeys(namespace, run.runId)
+  const name = `${operationId}:${attempt}`
   // In this order: what becomes the past between the reads is found.
   const [running, over, past] = await Promise.all([
     redis.lrange(keys.talk(operationId), 0, -1),
-    redis.lrange(keys.talk(operationId, `${attempt}`), 0, -1),
+    redis.lrange(keys.talk(name), 0, -1),
     redis.hget(keys.operation(operationId), 'past'),
   ])
   let parts = partsOf(running).filter(({ a }) => a === attempt)
   if (parts.length === 0) parts = partsOf(over)
   if (parts.length === 0 && past?.split(' ').includes(`${attempt}`) === true)
-    parts = partsOf((await archive?.getTalk({ ...run, operationId, attempt: `${attempt}` })) ?? [])
-  return Promise.all(parts.map(async (part) => ('r' in part ? archive?.getPayload(run, part.r) : part.j)))
+    parts = partsOf((await archive?.getTalk(run, name)) ?? [])
+  return Promise.all(parts.map(async ({ j, r }) => (r === undefined ? j : archive?.getPayload(run, r))))
 }
 
 function partsOf(stored: readonly string[]) {
@@ -72,33 +69,11 @@ export async function archiveTalks(
   { redis, archive }: LedgerStore,
   run: OfRun,
   keys: RunKeys,
-  members: readonly string[],
-): Promise<void> {
-  for (const member of members) {
-    const [id, attempt = ''] = member.split(' ')
-    const operationId = OperationId.parse(id)
-    const key = keys.talk(operationId, attempt)
-    const parts = await redis.lrange(key, 0, -1)
-    if (parts.length > 0) await archive?.putTalk({ ...run, operationId, attempt }, parts)
-    await redis.multi().del(key).srem(keys.past, member).exec()
+  names: readonly string[],
+) {
+  for (const name of names) {
+    const parts = await redis.lrange(keys.talk(name), 0, -1)
+    if (parts.length > 0) await archive?.putTalk(run, name, parts)
+    await redis.multi().del(keys.talk(name)).srem(keys.past, name).exec()
   }
-}
-
-const slice = 500
-
-/** Finds what is kept of the conversations of operations that do not run, and is no past (invariant 2). */
-export async function strayTalks(
-  { redis, namespace }: LedgerStore,
-  runId: RunId,
-  operations: ReadonlyMap<OperationId, Pick<OperationAccount, 'status'>>,
-): Promise<Violation[]> {
-  const keys = runKeys(namespace, runId)
-  const idle = [...operations].flatMap(([id, { status }]) => (status === 'running' ? [] : [id]))
-  const stray: string[] = []
-  for (let first = 0; first < idle.length; first += slice) {
-    const ids = idle.slice(first, first + slice)
-    if ((await redis.exists(...ids.map((id) => keys.talk(id)))) === 0) continue
-    for (const id of ids) if ((await redis.exists(keys.talk(id))) === 1) stray.push(id)
-  }
-  return stray.map((id) => ({ invariant: 2, message: `operation ${id} does not run, and what it says is there` }))
 }

@@ -24,7 +24,7 @@ local function keep_talk(id)
   if redis.call('EXISTS', talk) == 0 then return end
   local fields = redis.call('HMGET', op, 'attempt', 'past')
   redis.call('RENAME', talk, talk .. ':' .. fields[1])
-  redis.call('SADD', keys.past, id .. ' ' .. fields[1])
+  redis.call('SADD', keys.past, id .. ':' .. fields[1])
   redis.call('HSET', op, 'past', fields[2] and fields[2] .. ' ' .. fields[1] or fields[1])
 end
 

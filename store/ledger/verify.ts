@@ -27,7 +27,6 @@ import { strayDoing } from './live-state.ts'
 import { allowedTools, listQuestions } from './questions.ts'
 import { getRun } from './read-runs.ts'
 import type { LedgerStore } from './store.ts'
-import { strayTalks } from './talk.ts'
 
 export type Verification = { violations: Violation[]; events: number; operations: number }
 
@@ -67,7 +66,7 @@ export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verif
   violations.push(...decisions.violations(await readDecisions(store, runId), await countVerdicts(store, runId)))
   // Of what is missing invariant 1 has said it.
   if (events >= run.seq) violations.push(...causes.violations, ...tally.violations(await readTally(store, runId)))
-  violations.push(...(await strayDoing(store, runId, accounts)), ...(await strayTalks(store, runId, accounts)))
+  violations.push(...(await strayDoing(store, runId, accounts)))
   violations.push(...budgets.violations(run), ...withoutEnd(run, accounts, operations))
   violations.push(...compareResults(accounts, await readResults(store, run)))
   return { violations, events, operations: accounts.size }
@@ -113,11 +112,12 @@ function messageOfGap(error: unknown): string {
 type Accounts = ReadonlyMap<string, OperationAccount>
 
 function compareStatuses(accounts: Accounts, fold: OperationsFold): Violation[] {
-  return [...accounts].flatMap(([id, { status }]) => {
+  return [...accounts].flatMap(([id, { status, isSaying }]) => {
     const folded = fold.statusOf(id)
     const agrees = folded === 'unseen' ? status === 'pending' || status === 'ready' : status === folded
-    if (agrees) return []
-    return [{ invariant: 2, message: `operation ${id} is ${status}, its events say ${folded}` } as const]
+    const faults = agrees ? [] : [`operation ${id} is ${status}, its events say ${folded}`]
+    if (isSaying && status !== 'running') faults.push(`operation ${id} is ${status}, and what it says is there`)
+    return faults.map((message) => ({ invariant: 2, message }) as const)
   })
 }
 

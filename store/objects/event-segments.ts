@@ -9,7 +9,6 @@ import { damagedObject, linesOf, openHashedReads, parseLine } from './hashed-rea
 
 type Segment = { projectId: string; runId: string; first: number; last: number }
 type Run = Pick<Segment, 'projectId' | 'runId'>
-type PastAttempt = Run & { operationId: string; attempt: string }
 /** `maxInlineBytes`: data of more bytes is stored by itself. */
 type SegmentOptions = { maxCacheBytes?: number; maxInlineBytes?: number }
 type Page = { after: number; limit: number }
@@ -46,18 +45,16 @@ export function openEventSegments(
     /** STORE_003 when it is missing or is another. */
     getPayload: ({ projectId, runId }: Run, hash: string) =>
       payloads(objectKeys.eventPayload(projectId, runId, hash), hash),
-    async putTalk(past: PastAttempt, parts: readonly string[]): Promise<void> {
-      await objects.put(talkKey(past), JSON.stringify(parts), { contentType: 'application/json' })
+    async putTalk({ projectId, runId }: Run, name: string, parts: readonly string[]): Promise<void> {
+      const key = objectKeys.pastAttempt(projectId, runId, name)
+      await objects.put(key, JSON.stringify(parts), { contentType: 'application/json' })
     },
-    async getTalk(past: PastAttempt): Promise<readonly string[]> {
-      const bytes = await objects.get(talkKey(past)).catch(undefinedWhenMissing)
-      return bytes === undefined ? [] : parseObject(bytes, talkKey(past), z.array(z.string()))
+    async getTalk({ projectId, runId }: Run, name: string): Promise<readonly string[]> {
+      const key = objectKeys.pastAttempt(projectId, runId, name)
+      const bytes = await objects.get(key).catch(undefinedWhenMissing)
+      return bytes === undefined ? [] : parseObject(bytes, key, z.array(z.string()))
     },
   }
-}
-
-function talkKey({ projectId, runId, ...attempt }: PastAttempt): string {
-  return objectKeys.pastAttempt(projectId, runId, attempt)
 }
 
 const Payload = z.record(z.string(), z.unknown())

@@ -25,9 +25,9 @@ export const objectKeys = {
     `${ofRun(project, run)}/events/${first}-${last}.jsonl`,
   /** Data of an event that is too large for Redis. */
   eventPayload: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/payloads/${hash}.json`,
-  /** Has what an attempt said that is over and left no record. */
-  pastAttempt: (project: ProjectId, run: RunId, { operationId, attempt }: { operationId: string; attempt: string }) =>
-    `${ofRun(project, run)}/attempts/${operationId}-${attempt}.json`,
+  /** Has what an attempt said that is over and left no record. `name`: `<operation>:<attempt>`. */
+  pastAttempt: (project: ProjectId, run: RunId, name: string) =>
+    `${ofRun(project, run)}/attempts/${name.replace(':', '-')}.json`,
   /** The code nodes of a run: the list of their pages, a page, and the position of each id (node-list.ts). */
   nodeList: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/nodes/${hash}.json`,
   nodePage: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/nodes/${hash}.jsonl`,

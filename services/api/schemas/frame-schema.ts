@@ -32,7 +32,7 @@ export const Frame = z
         operation_id: OperationId.optional().meta({ description: 'of the stream of a conversation' }),
         status: z
           .union([RunStatusShape, OperationStatusShape])
-          .meta({ description: 'of the run, or of the operation' }),
+          .meta({ id: 'StatusAtEnd', description: 'of the run, or of the operation' }),
       })
       .meta({ id: 'EndFrame' }),
     z

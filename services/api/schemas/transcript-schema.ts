@@ -149,7 +149,7 @@ export const TranscriptView = z
     attempts: z
       .array(z.int())
       .meta({ description: 'those with a conversation of their own; the last one is shown by default' }),
-    record_hash: orNull(z.string()).meta({
+    record_hash: z.string().nullable().meta({
       description: 'null: what an attempt has said that runs, or left no record',
     }),
     model: z.string().meta({ description: 'as the servers report it; empty: none answered' }),
@@ -162,11 +162,10 @@ export const TranscriptView = z
   .meta({ id: 'Transcript' })
 export type TranscriptView = z.infer<typeof TranscriptView>
 
-/** Is what a stream sends of a conversation: an entry, or with `format=markdown` a text of it, of its heading or of its end. */
-export const TranscriptPart = z
-  .union([
-    z.strictObject({ attempt: z.int(), entry: TranscriptEntry }),
-    z.strictObject({ attempt: z.int(), markdown: z.string() }),
-  ])
-  .meta({ id: 'TranscriptPart' })
-export type TranscriptPart = z.infer<typeof TranscriptPart>
+/** Has in `event` what a stream tells of a conversation: an entry, or with `format=markdown` a text of one, of the heading or of the end. */
+export const TranscriptFrame = z.object({
+  type: z.string(),
+  event: z
+    .strictObject({ attempt: z.int(), entry: TranscriptEntry.optional(), markdown: z.string().optional() })
+    .optional(),
+})

@@ -17,8 +17,7 @@ type Teller = { workerId: string; attempt: number }
 
 export function openEventBatches({ workerId, attempt }: Teller, untold = openUntoldTalk()) {
   const origin = { kind: 'worker', id: workerId } as const
-  const whole = (event: AgentEvent, ageMs: number): NewEvent =>
-    Object.assign({}, event, { origin, ageMs, data: { attempt, ...event.data } })
+  const whole = (event: AgentEvent, ageMs: number) => ofAttempt(event, { origin, attempt, ageMs })
   const pending: (SizedEvent & { at: number })[] = []
   let batch: EventBatch | undefined
   let inBatch: typeof pending = []
@@ -79,6 +78,12 @@ function fitting(pending: readonly SizedEvent[]): number {
     count++
   }
   return count
+}
+
+type Told = Pick<NewEvent, 'origin' | 'ageMs'> & { attempt: number }
+
+function ofAttempt(event: AgentEvent, { attempt, ...told }: Told): NewEvent {
+  return Object.assign({}, event, { ...told, data: { attempt, ...event.data } })
 }
 
 type SizedEvent = { event: AgentEvent; bytes: number }

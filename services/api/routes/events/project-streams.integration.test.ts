@@ -134,6 +134,18 @@ describe.each(Object.entries(wires))('the events of all runs by a %s', (_, open)
     expect(await outcome(last)).toMatchObject({ type: 'connected', missed: 1 })
   })
 
+  it('are not passed over in silence when they were trimmed before they could be read', async () => {
+    const frames = (await open(allEvents())).frames()
+    await frames.next()
+    events.server.source.isAway = true
+    await emit(events.run, 1)
+    await emit(events.run, 1)
+    await until(() => events.server.source.refused, { holds: (count) => count > 0 })
+    await trim(1)
+    events.server.source.isAway = false
+    expect(await Array.fromAsync(frames)).toMatchObject([{ type: 'resync', first: '0' }])
+  })
+
   it('go on when a store was away', async () => {
     const frames = (await open(allEvents())).frames()
     await frames.next()

@@ -65,6 +65,26 @@ it('a WebSocket has its token among the protocols that it offers, and is closed 
   expect([answer.status, parseJson(answer.body)]).toMatchObject([401, { error_code: 'AUTH_001' }])
 })
 
+it('the events of all runs are those of the project of the token, by a stream and by a WebSocket', async () => {
+  await api.fetch('/v1/projects/other', { method: 'PUT' })
+  const asked = { body: JSON.stringify({ project_id: 'other' }), headers: { 'content-type': 'application/json' } }
+  const { token } = TokenCreated.parse(await (await api.fetch('/v1/tokens', { method: 'POST', ...asked })).json())
+  const headers = { authorization: `Bearer ${token}` }
+  const all = `${api.url}/v1/events?after=0`
+  const protocol = `remora.bearer.${Buffer.from(token).toString('base64url')}`
+  const readers = [await openFrames(all, headers), await openWebSocket(all, [protocol])]
+  await api.ledger.tellEvents(runId)
+  const init = { method: 'POST', headers, body: runForm(await tarOf({ 'b.py': 'x = 1\n' })) }
+  const own = z.object({ run_id: RunId }).parse(await (await api.fetch('/v1/runs', init)).json()).run_id
+  await api.ledger.tellEvents(own)
+  for (const reader of readers) {
+    const frames = reader.frames()
+    expect(await frames.next()).toMatchObject({ value: { type: 'connected', missed: 0 } })
+    expect(await frames.next()).toMatchObject({ value: { event: { run_id: own, project_id: 'other', seq: 1 } } })
+    reader.leave()
+  }
+})
+
 it('a WebSocket is closed when its run is deleted', async () => {
   const answer = await api.fetch('/v1/runs', { method: 'POST', body: runForm(await tarOf({ 'a.py': 'x = 1\n' })) })
   const { run_id: doomed } = z.object({ run_id: RunId }).parse(await answer.json())

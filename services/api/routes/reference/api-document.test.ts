@@ -152,6 +152,7 @@ describe('the operations of the OpenAPI document', () => {
     expect(texts.toSorted()).toEqual([
       'getPatch text/x-diff string',
       'getReferencePage text/html string',
+      'getTranscript text/event-stream string',
       'getTranscript text/markdown string',
       'listEvents text/event-stream string',
       'listProjectEvents text/event-stream string',

@@ -13,71 +13,40 @@ import { code, fenced, fencedArguments, fencedValue, lengthOfTime } from './mark
 
 /** Nothing of the conversation is cut. Every foreign text is in code, where it is neither Markdown nor a control sequence. */
 export function transcriptMarkdown(transcript: TranscriptView): string {
-  const servers = serversOf(transcript)
-  const manner = mannerOf(transcript, servers.length > 1)
-  const paragraphs = [
-    titleOf(transcript),
-    listOf([...resultLines(transcript, servers), ...placeLines(transcript), namesLine(transcript)]),
-    ...transcript.entries.flatMap((entry) => entryMarkdown(entry, manner)),
-    ...endingOf(transcript),
-  ]
-  return `${paragraphs.join('\n\n')}\n`
+  const { heading, texts, ending } = markdownParts(transcript, serversOf(transcript).length > 1)
+  return [heading, ...texts, ending].join('\n')
 }
 
-/** The same in parts, for those who follow it: what is known at first, each entry, and what is known at the end. */
-export function markdownParts(transcript: TranscriptView): { heading: string; texts: string[]; ending: string } {
-  const manner = mannerOf(transcript, true)
+/** The same in parts, for those who follow it. */
+export function markdownParts(transcript: TranscriptView, namesServers = true) {
+  const manner = { startedAtMs: Date.parse(transcript.started_at), namesServers }
   const together = (paragraphs: readonly string[]) => `${paragraphs.join('\n\n')}\n`
-  const results = listOf(resultLines(transcript, serversOf(transcript)))
   return {
-    heading: together([titleOf(transcript), listOf(placeLines(transcript))]),
+    heading: together(headingOf(transcript)),
     texts: transcript.entries.map((entry) => together(entryMarkdown(entry, manner))),
-    ending: together([...endingOf(transcript), results]),
+    ending: together(endingOf(transcript)),
   }
 }
 
-function mannerOf(transcript: TranscriptView, namesServers: boolean): EntryManner {
-  return { startedAtMs: Date.parse(transcript.started_at), namesServers }
-}
-
-function titleOf({ agent, node }: TranscriptView): string {
-  return `# ${code(agent)} on ${code(node.path)} ${code(node.qualified_name)}`
-}
-
-function resultLines(transcript: TranscriptView, servers: readonly string[]): string[] {
-  const { status, outcome, evidence, model } = transcript
+function headingOf(transcript: TranscriptView): string[] {
+  const { agent, node, status, outcome, evidence, model, attempt, attempts, record_hash: hash } = transcript
+  const servers = serversOf(transcript)
   const failed = outcome?.error_code === undefined ? '' : ` ${code(outcome.error_code)}`
   const at = servers.length === 0 ? '' : ` at ${servers.map(code).join(', ')}`
-  return [
-    `status: ${status}${failed}${outcome === null ? withoutOutcome(transcript) : ''}`,
+  const others = attempts.filter((one) => one !== attempt)
+  const apart = others.length === 0 ? '' : ` (others with a conversation of their own: ${others.join(', ')})`
+  const lines = [
+    `status: ${status}${failed}${outcome === null ? ', not ended with these entries' : ''}`,
     `model: ${model === '' ? 'none answered' : code(model)}${at}`,
     costOf(transcript),
     ...changeOf(transcript),
     ...evidence.map(evidenceLine),
-  ]
-}
-
-function withoutOutcome(transcript: TranscriptView): string {
-  return isGivenUp(transcript) ? ', by another attempt' : ', not ended: these are the entries so far'
-}
-
-function isGivenUp({ attempt, attempts }: TranscriptView): boolean {
-  return attempts.some((later) => later > attempt)
-}
-
-function placeLines(transcript: TranscriptView): string[] {
-  const { node, attempt, attempts } = transcript
-  const others = attempts.filter((one) => one !== attempt)
-  const apart = others.length === 0 ? '' : ` (others with a conversation of their own: ${others.join(', ')})`
-  return [
     `node: ${node.kind}, ${node.language}, lines ${node.start_line}-${node.end_line}`,
     `run ${code(transcript.run_id)}, operation ${code(transcript.operation_id)}, attempt ${attempt}${apart}`,
     `began ${transcript.started_at}; times are from there`,
+    `${hash === null ? '' : `record ${code(hash)}, `}bundle ${code(transcript.bundle_hash)}`,
   ]
-}
-
-function namesLine({ record_hash: hash, bundle_hash: bundle }: TranscriptView): string {
-  return `${hash === null ? '' : `record ${code(hash)}, `}bundle ${code(bundle)}`
+  return [`# ${code(agent)} on ${code(node.path)} ${code(node.qualified_name)}`, listOf(lines)]
 }
 
 function evidenceLine({ check, of, path, ok, tool, ...more }: TranscriptView['evidence'][number]): string {
@@ -112,10 +81,10 @@ function changeOf({ outcome }: TranscriptView): string[] {
   return [`${sets} of ${outcome.changed_files.map(code).join(', ')}`]
 }
 
-function endingOf(transcript: TranscriptView): string[] {
-  const { outcome, status, run_id: runId } = transcript
+function endingOf({ outcome, status, attempt, attempts, run_id: runId }: TranscriptView): string[] {
   if (outcome === null) {
-    if (isGivenUp(transcript)) return ['## Given up', 'The attempt was handed back, or its worker was lost.']
+    if (attempts.some((later) => later > attempt))
+      return ['## Given up', 'The attempt was handed back, or its worker was lost.']
     const next = status === 'waiting' ? `\`remora answer ${runId}\` lists what is asked.` : 'It goes on from here.'
     return ['## Not ended', `The operation is ${status}. ${next}`]
   }

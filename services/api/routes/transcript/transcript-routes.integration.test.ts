@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { Problem } from '#schemas/problem-schema.ts'
-import { TranscriptPart, TranscriptView } from '#schemas/transcript-schema.ts'
+import { TranscriptFrame, TranscriptView } from '#schemas/transcript-schema.ts'
 import { openTestApi, type TestApi } from '../../app.fixture.ts'
 import { plannedOperation, playRun, storeNodes, submitRun } from '../../played-run.fixture.ts'
 import { objectKeys } from '#store/objects/object-keys.ts'
@@ -104,13 +104,13 @@ async function* framesOf(path: string, init: RequestInit): AsyncGenerator<string
       const data: unknown = JSON.parse(/^data: (.*)$/m.exec(block)?.[1] ?? '{}')
       const { missed, status } = z.object({ missed: z.int().optional(), status: z.string().optional() }).parse(data)
       if (type !== undefined) yield `${type} ${missed ?? status}`
-      else if (block.includes('data:')) yield inBrief(TranscriptPart.parse(data))
+      else if (block.includes('data:')) yield inBrief(TranscriptFrame.parse({ type: 'event', event: data }))
     }
   }
 }
 
-function inBrief(part: TranscriptPart): string {
-  return `${part.attempt} ${'entry' in part ? part.entry.kind : part.markdown}`
+function inBrief({ event: part }: z.infer<typeof TranscriptFrame>): string {
+  return `${part?.attempt} ${part?.entry?.kind}`
 }
 
 async function problemOf(answer: Response): Promise<Problem> {
@@ -209,7 +209,10 @@ describe('GET /v1/runs/{run_id}/operations/{operation_id}/transcript', () => {
     expect(text).toContain('attempt 1 (others with a conversation of their own: 2)')
     expect(text).toMatch(/## Given up\n\nThe attempt was handed back, or its worker was lost\.\n$/)
     const problem = await problemOf(await api.ask(`${addressOf(runId)}?attempt=3`))
-    expect(problem).toMatchObject({ error_code: 'RUN_004', detail: expect.stringMatching(/no attempt 3: .* 2\.$/) })
+    expect(problem).toMatchObject({
+      error_code: 'RUN_004',
+      detail: expect.stringMatching(/attempt 3: its last one is 2; .*: 1, 2\.$/),
+    })
   })
 
   it('follows one entry by entry over a hand-back and a question to its end, each entry once', async () => {

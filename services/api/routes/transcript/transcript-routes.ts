@@ -8,7 +8,7 @@ import type { ApiEnv } from '../../http/api-env.ts'
 import { openStreams, type StreamDeps, wantsStream } from '../events/event-routes.ts'
 import { findRun } from '../runs/run-view.ts'
 import { transcriptEndpoints } from './transcript-endpoints.ts'
-import { openTranscriptLog, startOfTranscript } from './transcript-log.ts'
+import { transcriptLog } from './transcript-log.ts'
 import { transcriptMarkdown } from './transcript-markdown.ts'
 import { storedTranscript, type TranscriptRecords, transcriptView } from './transcript-view.ts'
 
@@ -38,17 +38,12 @@ export function transcriptRoutes({ ledger, fullPrompts, redactor, ...deps }: Tra
     const view = await read(operation, attempt)
     c.header('vary', 'Accept')
     if (wantsStream(c)) {
-      const followed = { run, operation, only: attempt, format: query.format ?? 'json' }
       const safe = async (...which: Parameters<typeof read>) => withoutSecrets(await read(...which))
-      const events = await openTranscriptLog(followed, { ledger, read: safe })
-      const after = c.req.valid('header')['last-event-id'] ?? query.after ?? startOfTranscript
+      const events = transcriptLog(operation, { ledger, format: query.format ?? 'json', read: safe })
+      const after = c.req.valid('header')['last-event-id'] ?? query.after ?? `${(attempt ?? 1) - 1}-999999`
       const { entries } = await events.read(after)
-      return answer(c, {
-        events,
-        first: { type: 'connected', id: after, missed: entries.length },
-        after,
-        categories: undefined,
-      })
+      const first = { type: 'connected', id: after, missed: entries.length } as const
+      return answer(c, { events, first, after, categories: undefined })
     }
     const accepted = accepts(c, { header: 'Accept', supports: [json, markdown], default: json })
     const { format = accepted === markdown ? 'markdown' : 'json' } = query

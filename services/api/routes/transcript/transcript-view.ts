@@ -77,27 +77,12 @@ export async function storedTranscript(
   return { kind: 'unfinished', hash: resumes, record: await records.readUnfinished(run.projectId, resumes) }
 }
 
-function spoken(
-  { runId, operationId, bundle, bundleHash, startedAt }: Operation,
-  attempt: number,
-  talk: unknown[],
-): Shown {
+function spoken(operation: Operation, attempt: number, talk: unknown[]): Shown {
   const parts = z.array(TalkPart).parse(talk)
   const said = joinTalk(parts)
   const model = said.exchanges.findLast(({ error }) => error === undefined)?.model ?? ''
-  const began = parts[0]?.startedAt ?? startedAt ?? 0
-  return {
-    runId,
-    operationId,
-    attempt,
-    bundle,
-    bundleHash,
-    model,
-    versions: {},
-    startedAt: began,
-    replies: [],
-    ...said,
-  }
+  const startedAt = parts[0]?.startedAt ?? operation.startedAt ?? 0
+  return { ...operation, attempt, model, versions: {}, startedAt, replies: [], ...said }
 }
 
 function withoutTranscript(operation: Operation, asked: number | undefined): AppError {
@@ -105,16 +90,11 @@ function withoutTranscript(operation: Operation, asked: number | undefined): App
   const none = `There is no transcript of operation ${operationId} of run ${runId}`
   if (!isEndedOperation(status) && (attempt === 0 || asked === undefined))
     return new AppError('RUN_006', `${none} yet: it is ${status}.`)
-  if (asked !== undefined && asked > attempt)
+  if (asked !== undefined && attempt > 0) {
+    const others = attemptsOf(operation).join(', ') || 'none'
     return new AppError(
       'RUN_004',
-      `Operation ${operationId} of run ${runId} has no attempt ${asked}: its last one is ${attempt}.`,
-    )
-  if (asked !== undefined && attemptsOf(operation).length > 0) {
-    const others = `those that have one: ${attemptsOf(operation).join(', ')}`
-    return new AppError(
-      'RUN_004',
-      `${none} for attempt ${asked}: a later one goes on from it, or it said nothing; ${others}.`,
+      `${none} for attempt ${asked}: its last one is ${attempt}; with one of their own: ${others}.`,
     )
   }
   const { errorCode, reason, summary = '' } = outcome ?? {}
