@@ -88,8 +88,7 @@ const QueuedData = z.object({ dispatch: z.int() })
 async function eventsOf({ test, runId }: OfRun): Promise<string[]> {
   const events = await test.ledger.readEvents(runId, { after: 2, limit: 10_000 })
   return events.map(({ event, operationId = '', data }) => {
-    // Of the events of an attempt the test gives the data.
-    const { attempt = '' } = /^(?:operation|human_input)\./.test(event) ? AttemptData.parse(data) : {}
+    const { attempt = '' } = AttemptData.parse(data)
     const dispatch = event === 'operation.queued' ? QueuedData.parse(data).dispatch : ''
     return [event, operationId, attempt, dispatch].join(' ')
   })
