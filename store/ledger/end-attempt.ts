@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { EventPhase, type NewEvent } from '#domain/event.ts'
 import { changeSetIdsOf, OperationCost, type Outcome } from '#domain/operation.ts'
 import type { AskedQuestion } from '#domain/question.ts'
+import type { Redactor } from '#platform/secrets/redactor.ts'
 import { type Attempt, attemptWrite, ofAttempt } from './attempt.ts'
 import { runKeys } from './keys.ts'
 import { type ResultDetail, resultOf } from './results.ts'
@@ -129,10 +130,10 @@ export async function release(store: LedgerStore, attempt: Attempt, n: number, h
 /** Lets a running operation wait for a person, without lease, slot or process. An operation of a stopped run ends. */
 export async function suspend(store: LedgerStore, attempt: Attempt, n: number, how: Suspension) {
   const { question, answerWithinMs, recordHash, spent, events } = how
-  const stored = storedQuestion(attempt, question)
+  const { archive, redactor } = store
+  const stored = storedQuestion(attempt, withoutSecrets(question, redactor))
   const { text, choices, call } = stored
-  const shown = store.redactor.json(JSON.stringify({ question: text, choices, call }))
-  const { archive } = store
+  const shown = redactor.json(JSON.stringify({ question: text, choices, call }))
   const payload = call && isLarge(shown, archive) ? await archive?.putPayload(attempt, shown) : undefined
   const apart = payload === undefined ? {} : { call: { ...call, arguments: '' }, payload }
   const questionTexts = [JSON.stringify({ ...stored, ...apart }), payload === undefined ? shown : '{}']
@@ -152,6 +153,12 @@ async function handOver(store: LedgerStore, attempt: Attempt, n: number, { resum
 }
 
 /** The question without its number and times, which the script adds. To Redis half a surrogate pair is invalid JSON. */
+/** Leaves the choices as they are: the answer is one of them. */
+function withoutSecrets({ text, choices, call }: AskedQuestion, redactor: Redactor): AskedQuestion {
+  const asked = { text: redactor.text(text), choices }
+  return call === undefined ? asked : { ...asked, call: { ...call, arguments: redactor.json(call.arguments) } }
+}
+
 function storedQuestion({ operationId, bundle, node }: Attempt, { text, choices, call }: AskedQuestion) {
   const { nodeId, path, qualifiedName } = node
   const question = { text: text.toWellFormed(), choices: choices?.map((choice) => choice.toWellFormed()) ?? null }

@@ -11,7 +11,7 @@ type OfRun = { projectId: string; runId: RunId }
 type OneAttempt = { operationId: OperationId; attempt: number }
 type TalkingAttempt = OfRun & OneAttempt & { leaseMs: number }
 
-/** Part of what attempt `a` says: `j` itself, or the name of the object that has it. */
+/** Holds a part of what attempt `a` says: `j` itself, or the name of the object that has it. */
 const StoredPart = z.strictObject({ a: z.int(), j: z.unknown().optional(), r: z.string().optional() })
 
 /**
@@ -32,7 +32,7 @@ export async function storedTalk(
   return JSON.stringify({ a: attempt.attempt, r })
 }
 
-/** The same without secrets already, of any size. */
+/** Returns the same for what has no secrets any more, of any size. */
 export function inlineTalk({ attempt }: Pick<OneAttempt, 'attempt'>, json: string): string {
   return `{"a":${attempt},"j":${json}}`
 }

@@ -130,9 +130,10 @@ export function runRoutes(deps: RunRouteDeps): OpenAPIHono<ApiEnv> {
     const { runId } = await findRun(c.req.valid('param').run_id, projectId, ledger)
     const command = commandOf(c.req.valid('header')['idempotency-key'])
     const taken = await ledger.takeResult(runId, { command, by: tokenId })
-    if (taken.kind === 'open') throw new AppError('RUN_006', `Run "${runId}" has not ended.`)
     if (taken.kind === 'consumed') throw new ResultTaken(runId, taken.by, isoTime(taken.at))
-    return c.json(await viewWhole(await ledger.getRun(runId)), 200)
+    const run = await ledger.getRun(runId) // which may have been reopened since
+    if (taken.kind === 'open' || !isEnded(run.status)) throw new AppError('RUN_006', `Run "${runId}" has not ended.`)
+    return c.json(await viewWhole(run), 200)
   })
   routes.openapi(runEndpoints.plan, async (c) => {
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, ledger)

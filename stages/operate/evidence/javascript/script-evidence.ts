@@ -3,6 +3,7 @@ import type { EvidenceCheck } from '#domain/checks.ts'
 import type { TextStyle } from '#domain/path-rules.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import type { LoadedLanguage } from '#languages/syntax/parser.ts'
+import { directive } from '#languages/comments/comment-text.ts'
 import { linesOf } from '#platform/changed-ranges.ts'
 import { bodiesKept } from '../bodies-kept.ts'
 import { commentsKept } from '../comments-kept.ts'
@@ -18,7 +19,7 @@ import { scriptStatements } from './script-statements.ts'
 type Compared = ReturnType<typeof compared>
 
 const scriptChecks = {
-  comments_kept: (facts) => commentsKept(facts, pragma),
+  comments_kept: (facts) => commentsKept(facts, directive),
   names_kept: ({ names }) => scriptNamesKept(names()),
   needed_imports_kept: ({ names }, { language }) => scriptImportsKept(names(), { isTyped: language !== 'javascript' }),
   line_length: (facts, { limits }) => lineLengthKept(facts, limits),
@@ -38,9 +39,6 @@ export type ScriptLanguage = (typeof scriptLanguages)[number]
 export function isScriptLanguage(language: string | undefined): language is ScriptLanguage {
   return scriptLanguages.some((one) => one === language)
 }
-
-const pragma =
-  /^\/[/*]!?\s*(?:@(?:ts-|jsx|flow|noflow|vite-|license\b|preserve\b)|[#@]__|[#@]\s*source|\/\s*<|eslint|oxlint|biome-|prettier-|tslint:|js[hl]int\b|globals?\b|exported\b|istanbul|[cv]8 ignore|node:coverage|stylelint|dprint-|deno-|webpack|webpackChunkName|stryker|sonar|NOSONAR|cspell|spell-?checker)/i
 
 /** In characters of text; facts take some 27 times as much memory. */
 const cachedLength = 1_000_000
