@@ -12,6 +12,9 @@ local at = now()
 redis.call('HSET', op_key, 'n', ARGV[3])
 redis.call('ZADD', keys.leases, text(at + tonumber(ARGV[4])), ARGV[1])
 if ARGV[5] ~= '' then redis.call('HSET', keys.doing, ARGV[1], ARGV[5]) end
-if ARGV[6] ~= '' then redis.call('RPUSH', prefix .. 'talk:' .. ARGV[1], ARGV[6]) end
+if ARGV[6] ~= '' then
+  redis.call('RPUSH', prefix .. 'talk:' .. ARGV[1], ARGV[6])
+  told = tonumber(redis.call('HGET', keys.run, 'seq')) -- those who follow it are told, also without an event
+end
 emit(at, ARGV, 7)
 return answer

@@ -132,7 +132,8 @@ export async function suspend(store: LedgerStore, attempt: Attempt, n: number, h
   const stored = storedQuestion(attempt, question)
   const { text, choices, call } = stored
   const shown = store.redactor.json(JSON.stringify({ question: text, choices, call }))
-  const payload = call && isLarge(shown, store.archive) ? await store.archive?.putPayload(attempt, shown) : undefined
+  const { archive } = store
+  const payload = call && isLarge(shown, archive) ? await archive?.putPayload(attempt, shown) : undefined
   const apart = payload === undefined ? {} : { call: { ...call, arguments: '' }, payload }
   const questionTexts = [JSON.stringify({ ...stored, ...apart }), payload === undefined ? shown : '{}']
   const values = ['suspend', ...questionTexts, Math.round(answerWithinMs), payload ?? '', '']

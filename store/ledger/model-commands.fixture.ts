@@ -101,7 +101,9 @@ export function claimModel(model: LedgerModel, job: Taken, token: string): unkno
 /** A write of an attempt, with one event of its own. */
 export type Write = { operationId: OperationId; token: string; n: number }
 
-export const turnFinished = (operationId: OperationId) => ({ event: 'turn.finished', operationId })
+/** The attempt is that of `anEvent`, whatever attempt writes it. */
+const toldBy = (operationId: OperationId, event: string) => ({ event, operationId, attempt: 1 })
+export const turnFinished = (operationId: OperationId) => toldBy(operationId, 'turn.finished')
 
 /** What the model answers to each append. */
 export const tokensPerAppend = 10
@@ -113,7 +115,7 @@ export function appendModel(model: LedgerModel, { operationId, token, n }: Write
     one.n = n
     one.leaseIsOver = false
     model.tokens += tokensPerAppend
-    for (const event of ['model.requested', 'model.responded']) model.events.push({ event, operationId })
+    for (const event of ['model.requested', 'model.responded']) model.events.push(toldBy(operationId, event))
     model.events.push(turnFinished(operationId))
   }
   return { kind: 'ok', stopRequested: mustStop(model) }

@@ -7,6 +7,7 @@ import type { EventOrigin } from '#domain/event.ts'
 import type { Attempt } from './attempt.ts'
 import { runKeys } from './keys.ts'
 import type { LedgerStore } from './store.ts'
+import { ownerOf } from './stored-events.ts'
 import { expectKnownRun, NamedFields, runScript, unknownRun } from './script.ts'
 
 const resumeScript = runScript('resume')
@@ -58,15 +59,10 @@ export async function listQuestions(store: LedgerStore, runId: RunId, slice: Que
 
 const StoredCall = AskedQuestion.pick({ call: true })
 
-async function wholeQuestion(
-  { redis, namespace, archive }: LedgerStore,
-  runId: RunId,
-  texts: unknown,
-): Promise<Question> {
+async function wholeQuestion(store: LedgerStore, runId: RunId, texts: unknown): Promise<Question> {
   const { payload, ...question } = StoredQuestion.parse(texts)
   if (payload === undefined) return question
-  const projectId = (await redis.hget(runKeys(namespace, runId).run, 'project')) ?? ''
-  const data = await archive?.getPayload({ projectId, runId }, payload)
+  const data = await store.archive?.getPayload(await ownerOf(store, runId)(), payload)
   if (data === undefined) throw new AppError('STORE_003', `the call of ${question.requestId} cannot be read here`)
   return { ...question, ...StoredCall.parse({ call: data['call'] }) }
 }
