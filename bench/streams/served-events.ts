@@ -32,7 +32,7 @@ export async function openLiveRun(ledger: Ledger, events: number) {
   const { taken } = await ledger.dispatch(runId, 1)
   const [attempt] = await Promise.all(taken.map((job) => claimOne(ledger, { runId, ...job })))
   if (attempt === undefined) throw new Error('nothing was dispatched')
-  const turn = shortAppend(attempt)
+  const turn = shortAppend(attempt).map((event) => ({ ...event, ageMs: 0 }))
   let n = 0
   const emit = async (count: number) => {
     const due = Array.from({ length: Math.ceil(count / turn.length) }, () => turn).flat()

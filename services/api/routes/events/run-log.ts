@@ -10,8 +10,9 @@ export type EventSource = Pick<Ledger, 'getRun' | 'readEvents'>
 type RunLogDeps = { source: EventSource; redactor: Redactor }
 
 /** Bounds the pages of older events, of all runs together, for readers that come at the same time. */
-const pagesBytes = 16 * 2 ** 20
-const pageLength = 200
+const pagesBytes = 8 * 2 ** 20
+/** A page of usual events is given to a reader at once, so that all who have come to its beginning share the array, and what is written of it. */
+const pageLength = 100
 
 /** Returns what makes the log of a run that was read just now; the number of an event is its position. */
 export function openRunLogs({ source, redactor }: RunLogDeps): (run: Run) => EventLog {
@@ -45,7 +46,7 @@ export function openRunLogs({ source, redactor }: RunLogDeps): (run: Run) => Eve
       const after = Number(position)
       const first = after - (after % pageLength)
       const page = await pages.get(`${run.runId} ${first}`, () => next(run.runId, first))
-      const entries = page.slice(after - first)
+      const entries = after === first ? page : page.slice(after - first)
       return { entries, at: entries.at(-1)?.id ?? position }
     },
   })

@@ -39,6 +39,16 @@ describe('a WebSocket', () => {
     expect((await Array.fromAsync(good.frames())).at(-1)).toMatchObject({ type: 'end' })
   })
 
+  it('brings events of any length', async () => {
+    const socket = await openWebSocket(eventsOf(`?after=${await events.run.seq()}`))
+    const texts = [1, 65_000, 70_000].map((length) => 'x'.repeat(length))
+    for (const text of texts) await events.run.emit(some(1, { text }))
+    await events.run.end()
+    const frames = await Array.fromAsync(socket.frames())
+    const data = frames.flatMap((frame) => (frame.type === 'event' ? frame.event.data : []))
+    expect(data.slice(0, texts.length)).toMatchObject(texts.map((text) => ({ text })))
+  })
+
   it('whose client neither reads nor answers is cut, and no other', async () => {
     const strict = await serveEvents(test, { stuckMs: 2_000, heartbeatMs: 50 })
     const quick = await openWebSocket(eventsOf('', strict))
