@@ -248,6 +248,14 @@ describe('GET /v1/runs/{run_id}/operations/{operation_id}/transcript', () => {
     expect(markdown).toContain('event: end')
   })
 
+  it('ends for all who follow one that has ended, also beside one that is slow', async () => {
+    const { runId } = await ended()
+    const slow = (await api.ask(addressOf(runId), streaming)).body?.getReader()
+    for (const _ of ['connected', 'the entries']) await slow?.read()
+    expect(await (await api.ask(addressOf(runId), streaming)).text()).toContain('event: end')
+    await slow?.cancel()
+  })
+
   it('says of one that ended without a record that there is none, and why', async () => {
     const runId = await playRun(api, [{ name: 'total', fails: { code: 'TOOL_004', reason: 'lost three workers' } }])
     const problem = await problemOf(await api.ask(addressOf(runId)))
