@@ -13,8 +13,8 @@ type TranscriptLogDeps = {
 }
 
 /**
- * Makes a log of the conversation of an operation, attempt after attempt: `<attempt>-<n>` is behind the n-th entry of an attempt. One that
- * goes on from another counts on. Its question is at `<attempt>-<n>.1`, since another attempt has the answer in place of it.
+ * Makes a log of the conversation of an operation: `<attempt>-<n>` is behind the n-th entry of what began with that attempt, also where
+ * later ones have gone on from it. Its question is at `<attempt>-<n>.1`, since the answer comes in place of it.
  */
 export function transcriptLog(
   { runId, operationId }: Pick<Operation, 'runId' | 'operationId'>,
@@ -22,19 +22,15 @@ export function transcriptLog(
 ): EventLog {
   const readAfter = async (after: Position) => {
     const operation = await ledger.getOperation(runId, operationId)
-    const { status, keptAttempts } = operation
+    const { status } = operation
     const entries: LogEntry[] = []
-    let at = after
+    let began = 1
     for (const attempt of attemptsOf(operation)) {
-      const before = Number.parseInt(at, 10)
-      if (attempt < before) continue
-      // What an attempt has said that left nothing of its own is where the next one begins.
-      const goesOn = before > 0 && before < attempt && !keptAttempts.includes(before)
-      const begin = goesOn ? `${attempt}-${at.split(/[.-]/)[1] ?? 0}.1` : at
-      const parts = partsOf(await read(operation, attempt), format)
-      entries.push(...parts.filter(({ id }) => comparePositions(id, begin) > 0))
-      at = entries.at(-1)?.id ?? at
+      const parts = began < Number.parseInt(after, 10) ? [] : partsOf(await read(operation, attempt), { began, format })
+      entries.push(...parts.filter(({ id }) => comparePositions(id, after) > 0))
+      began = attempt + 1
     }
+    const at = entries.at(-1)?.id ?? after
     const end = { run_id: runId, operation_id: operationId, status }
     return { entries, at, last: at, ...(isEndedOperation(status) ? { isOver: true, end } : { isOver: false }) }
   }
@@ -53,10 +49,11 @@ export function transcriptLog(
   }
 }
 
-function partsOf(view: TranscriptView, format: TranscriptLogDeps['format']): LogEntry[] {
+/** `began`: the attempt that the conversation began with. */
+function partsOf(view: TranscriptView, { began, format }: { began: number; format: 'json' | 'markdown' }): LogEntry[] {
   const { attempt, attempts, entries, outcome } = view
   const part = (number: string, value: object): LogEntry => {
-    return { id: `${attempt}-${number}`, category: '', json: JSON.stringify({ attempt, ...value }) }
+    return { id: `${began}-${number}`, category: '', json: JSON.stringify({ attempt, ...value }) }
   }
   const numberOf = ({ kind }: TranscriptEntry, index: number) => (kind === 'question' ? `${index}.1` : `${index + 1}`)
   if (format === 'json')

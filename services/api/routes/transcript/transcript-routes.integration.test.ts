@@ -76,6 +76,23 @@ async function lost(runId: string): Promise<Claimed> {
   return next(runId)
 }
 
+/** Has the attempt ask the question of the fixture, and returns the name of its record. */
+async function ask(attempt: Claimed, n: number): Promise<string> {
+  const record = { ...anAskingRecord(), runId: attempt.runId, attempt: attempt.attempt }
+  const recordHash = await putUnfinishedAttempt(api.objects, api.project, record)
+  const spent = { turns: 1, promptTokens: 1200, completionTokens: 40, durationMs: 700 }
+  const { question } = record
+  await api.ledger.suspend(attempt, n, { question, answerWithinMs: 60_000, recordHash, spent, events: [] })
+  return recordHash
+}
+
+/** Answers the question, and returns the next attempt. */
+async function answered(runId: string): Promise<Claimed> {
+  const by = { kind: 'human', id: 'me' } as const
+  await api.ledger.resume(runId, { requestId: 'q1', text: 'yes', by, command: 'that' })
+  return next(runId)
+}
+
 const streaming = { headers: { accept: 'text/event-stream' } }
 
 /** Follows a conversation. Call the returned function for the next frames, in brief. */
@@ -171,11 +188,7 @@ describe('GET /v1/runs/{run_id}/operations/{operation_id}/transcript', () => {
 
   it('shows an operation that waits up to its question', async () => {
     const { runId, attempt } = await underWay()
-    const record = { ...anAskingRecord(), runId }
-    const recordHash = await putUnfinishedAttempt(api.objects, api.project, record)
-    const spent = { turns: 1, promptTokens: 1200, completionTokens: 40, durationMs: 700 }
-    const suspension = { question: record.question, answerWithinMs: 60_000, recordHash, spent, events: [] }
-    await api.ledger.suspend(attempt, 1, suspension)
+    const recordHash = await ask(attempt, 1)
     const view = TranscriptView.parse(await (await api.ask(addressOf(runId))).json())
     expect(view).toMatchObject({ status: 'waiting', outcome: null, record_hash: recordHash })
     expect(view.entries.at(-1)).toMatchObject({ kind: 'question', question: 'Shall I?\nIt is risky.', turn: 1 })
@@ -224,15 +237,9 @@ describe('GET /v1/runs/{run_id}/operations/{operation_id}/transcript', () => {
     await say(second, 1, { messages: 3, exchanges: 1 })
     expect(await follow(3)).toEqual(['2 message', '2 message', '2 model'])
 
-    const asking = { ...anAskingRecord(), runId, attempt: 2 }
-    const recordHash = await putUnfinishedAttempt(api.objects, api.project, asking)
-    const spent = { turns: 1, promptTokens: 1200, completionTokens: 40, durationMs: 700 }
-    const { question } = asking
-    await api.ledger.suspend(second, 2, { question, answerWithinMs: 60_000, recordHash, spent, events: [anEvent()] })
+    await ask(second, 2)
     expect(await follow(1)).toEqual(['2 question'])
-    const by = { kind: 'human', id: 'me' } as const
-    await api.ledger.resume(runId, { requestId: 'q1', text: 'yes', by, command: 'that' })
-    const third = await next(runId)
+    const third = await answered(runId)
     await say(third, 1, { messages: 5, exchanges: 1, tools: 2 })
     expect(await follow(2)).toEqual(['3 tool', '3 tool'])
     const resumed = follower(addressOf(runId), '2-3.1')
@@ -246,6 +253,28 @@ describe('GET /v1/runs/{run_id}/operations/{operation_id}/transcript', () => {
     const markdown = await (await api.ask(`${addressOf(runId)}?format=markdown&attempt=3`, streaming)).text()
     expect(markdown).toContain('## Outcome: succeeded')
     expect(markdown).toContain('event: end')
+  })
+
+  it.each([
+    ['alone', false],
+    ['beside one who has followed it from the start', true],
+  ])('goes on over a question from where a reader was, %s', async (_who, isFollowed) => {
+    const { runId, attempt } = await underWay()
+    await say(attempt, 1, { messages: 3, exchanges: 1 })
+    const early = follower(addressOf(runId))
+    if (isFollowed) await early(4)
+    await ask(attempt, 2)
+    if (isFollowed) await early(1)
+    await say(await answered(runId), 1, { messages: 5, exchanges: 1, tools: 2 })
+    if (isFollowed) expect(await early(2)).toEqual(['2 tool', '2 tool'])
+    for (const id of ['1-3', '1-3.1']) {
+      const resumed = (await follower(addressOf(runId), id)(3)).filter((frame) => frame !== '1 question')
+      expect(resumed.slice(0, 2)).toEqual(['connected 2', '2 tool'])
+    }
+    const second = await follower(`${addressOf(runId)}?attempt=2`)(isFollowed ? 7 : 6)
+    const question = isFollowed ? ['question'] : []
+    const kinds = ['5', 'message', 'message', 'model', ...question, 'tool', 'tool']
+    expect(second.map((frame) => frame.split(' ')[1])).toEqual(kinds)
   })
 
   it('ends for all who follow one that has ended, also beside one that is slow', async () => {

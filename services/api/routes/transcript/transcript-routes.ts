@@ -40,7 +40,8 @@ export function transcriptRoutes({ ledger, fullPrompts, redactor, ...deps }: Tra
     if (wantsStream(c)) {
       const safe = async (...which: Parameters<typeof read>) => withoutSecrets(await read(...which))
       const events = transcriptLog(operation, { ledger, format: query.format ?? 'json', read: safe })
-      const after = c.req.valid('header')['last-event-id'] ?? query.after ?? `${(attempt ?? 1) - 1}-999999`
+      const before = operation.keptAttempts.findLast((kept) => kept < (attempt ?? 1)) ?? 0
+      const after = c.req.valid('header')['last-event-id'] ?? query.after ?? `${before}-999999`
       const { entries } = await events.read(after)
       const first = { type: 'connected', id: after, missed: entries.length } as const
       return answer(c, { events, first, after, categories: undefined })
