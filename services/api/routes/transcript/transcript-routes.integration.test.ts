@@ -13,7 +13,8 @@ import { testObjects } from '#testing/s3.ts'
 import { aConversation, anAskingRecord, anEndedRecord } from './transcript.fixture.ts'
 import { useTestApi } from '../../use-test-api.fixture.ts'
 
-const api = useTestApi()
+// So that nobody who follows a conversation finds what is new without a notice.
+const api = useTestApi({ lookMs: 300_000 })
 
 const { operationId } = plannedOperation('total')
 const addressOf = (runId: string, id = operationId) => `/v1/runs/${runId}/operations/${id}/transcript`
@@ -233,6 +234,8 @@ describe('GET /v1/runs/{run_id}/operations/{operation_id}/transcript', () => {
     await say(attempt, 1, { messages: 3, exchanges: 1 })
     const follow = follower(addressOf(runId))
     expect(await follow(4)).toEqual(['connected 3', '1 message', '1 message', '1 model'])
+    await say(attempt, 2, { messages: 4, exchanges: 1, tools: 1 }, { messages: 3, exchanges: 1 })
+    expect(await follow(1)).toEqual(['1 tool'])
     const second = await lost(runId)
     await say(second, 1, { messages: 3, exchanges: 1 })
     expect(await follow(3)).toEqual(['2 message', '2 message', '2 model'])
