@@ -1,15 +1,13 @@
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { TranscriptFrame } from '#schemas/transcript-schema.ts'
-import { putAttemptRecord } from '#store/objects/stored-records.ts'
 import { useTestApi } from '../../use-test-api.fixture.ts'
 import { addressOf, conversationsOn } from './played-conversation.fixture.ts'
-import { anEndedRecord } from './transcript.fixture.ts'
 
 // So that nobody who follows a conversation finds what is new without a notice.
 const api = useTestApi({ lookMs: 300_000 })
 
-const { underWay, ended, say, next, lost, ask, answered } = conversationsOn(api)
+const { underWay, ended, settle, say, lost, ask, answered } = conversationsOn(api)
 
 const streaming = { headers: { accept: 'text/event-stream' } }
 
@@ -67,9 +65,7 @@ it('follows one entry by entry over a hand-back and a question to its end, each 
   const resumed = follower(addressOf(runId), '2-3.1')
   expect(await resumed(3)).toEqual(['connected 2', '3 tool', '3 tool'])
 
-  const record = { ...anEndedRecord(), runId, attempt: 3 }
-  const stored = await putAttemptRecord(api.objects, api.project, record)
-  await api.ledger.settle(third, 2, { outcome: { ...record.outcome, recordHash: stored }, events: [] })
+  await settle(third)
   const rest = [...'model message model model tool model tool'.split(' ').map((kind) => `3 ${kind}`), 'end succeeded']
   expect(await follow(rest.length)).toEqual(rest)
   const markdown = await (await api.ask(`${addressOf(runId)}?format=markdown&attempt=3`, streaming)).text()

@@ -14,7 +14,7 @@ type Counts = Partial<Record<'messages' | 'exchanges' | 'tools', number>>
 
 /** What the one operation of a run may say and do. */
 export function conversationsOn(api: TestApi) {
-  return { underWay, dispatched, ended, say, next, lost, ask, answered }
+  return { underWay, dispatched, ended, settle, say, next, lost, ask, answered }
 
   /** A run whose one operation is under way, and its attempt. */
   async function underWay(): Promise<{ runId: string; attempt: Claimed }> {
@@ -42,10 +42,15 @@ export function conversationsOn(api: TestApi) {
   /** A run whose one operation ended with the record of the fixture. */
   async function ended(): Promise<{ runId: string; recordHash: string }> {
     const { runId, attempt } = await underWay()
-    const record = { ...anEndedRecord(), runId }
+    return { runId, recordHash: await settle(attempt) }
+  }
+
+  /** Ends the attempt with the record of the fixture, and returns the name of that. */
+  async function settle(of: Claimed): Promise<string> {
+    const record = { ...anEndedRecord(), runId: of.runId, attempt: of.attempt }
     const recordHash = await putAttemptRecord(api.objects, api.project, record)
-    await api.ledger.settle(attempt, 1, { outcome: { ...record.outcome, recordHash }, events: [] })
-    return { runId, recordHash }
+    await api.ledger.settle(of, 9, { outcome: { ...record.outcome, recordHash }, events: [] })
+    return recordHash
   }
 
   /** Has the attempt say this much of the fixture's conversation, from where it was. */

@@ -15,7 +15,7 @@ import { useTestApi } from '../../use-test-api.fixture.ts'
 const api = useTestApi()
 
 const { operationId } = plannedOperation('total')
-const { underWay, dispatched, ended, say, lost, ask } = conversationsOn(api)
+const { underWay, dispatched, ended, settle, say, lost, ask } = conversationsOn(api)
 
 async function problemOf(answer: Response): Promise<Problem> {
   return Problem.parse(await answer.json())
@@ -113,6 +113,21 @@ describe('GET /v1/runs/{run_id}/operations/{operation_id}/transcript', () => {
       error_code: 'RUN_004',
       detail: expect.stringMatching(/attempt 3: its last one is 2; .*: 1, 2\.$/),
     })
+  })
+
+  it('is whole while the attempt ends', async () => {
+    const { runId, attempt } = await underWay()
+    await say(attempt, 1, { messages: 3, exchanges: 1 })
+    const { getOperation } = api.ledger
+    api.ledger.getOperation = async (...which) => {
+      api.ledger.getOperation = getOperation
+      const before = await getOperation(...which)
+      await settle(attempt)
+      return before
+    }
+    const view = TranscriptView.parse(await (await api.ask(addressOf(runId))).json())
+    expect(view.status).toBe('succeeded')
+    expect(view.entries).toHaveLength(12)
   })
 
   it('says of one that ended without a record that there is none, and why', async () => {

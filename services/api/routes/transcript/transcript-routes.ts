@@ -35,7 +35,7 @@ export function transcriptRoutes({ ledger, fullPrompts, redactor, ...deps }: Tra
     const read = async (of: Operation, asked: number | undefined) =>
       transcriptView(of, await storedTranscript(of, run, { records, attempt: asked }), { fullPrompts })
     const withoutSecrets = (view: TranscriptView) => TranscriptView.parse(redactor.value(view))
-    const view = await read(operation, attempt)
+    let view = await read(operation, attempt)
     c.header('vary', 'Accept')
     if (wantsStream(c)) {
       const safe = async (...which: Parameters<typeof read>) => withoutSecrets(await read(...which))
@@ -46,6 +46,9 @@ export function transcriptRoutes({ ledger, fullPrompts, redactor, ...deps }: Tra
       const first = { type: 'connected', id: after, missed: entries.length } as const
       return answer(c, { events, first, after, categories: undefined })
     }
+    // What an attempt has said becomes its record when it ends, which may have been between the reads.
+    const now = view.status === 'running' ? await ledger.getOperation(run.runId, operationId) : operation
+    if (now.status !== operation.status || now.attempt !== operation.attempt) view = await read(now, attempt)
     const accepted = accepts(c, { header: 'Accept', supports: [json, markdown], default: json })
     const { format = accepted === markdown ? 'markdown' : 'json' } = query
     if (format === 'json') return c.json(view, 200)
