@@ -33,17 +33,17 @@ async function* framesOf(path: string, init: RequestInit): AsyncGenerator<string
     const blocks = `${text}${chunk}`.split('\n\n')
     text = blocks.pop() ?? ''
     for (const block of blocks) {
-      const [, type] = /^event: (.*)$/m.exec(block) ?? []
-      const data: unknown = JSON.parse(/^data: (.*)$/m.exec(block)?.[1] ?? '{}')
-      const { missed, status } = z.object({ missed: z.int().optional(), status: z.string().optional() }).parse(data)
-      if (type !== undefined) yield `${type} ${missed ?? status}`
-      else if (block.includes('data:')) yield inBrief(TranscriptFrame.parse({ type: 'event', event: data }))
+      const [id, type] = ['id', 'event'].map((name) => new RegExp(`^${name}: (.*)$`, 'm').exec(block)?.[1])
+      const data = z.looseObject({}).parse(JSON.parse(/^data: (.*)$/m.exec(block)?.[1] ?? '{}'))
+      if (block.includes('data:'))
+        yield inBrief(TranscriptFrame.parse(type === undefined ? { type: 'event', id, event: data } : { type, ...data }))
     }
   }
 }
 
-function inBrief({ event: part }: z.infer<typeof TranscriptFrame>): string {
-  return `${part?.attempt} ${part?.entry?.kind}`
+function inBrief(frame: TranscriptFrame): string {
+  if (frame.type === 'event') return `${frame.event.attempt} ${frame.event.entry?.kind}`
+  return `${frame.type} ${frame.type === 'connected' ? frame.missed : frame.type === 'end' ? frame.status : ''}`
 }
 
 it('follows one entry by entry over a hand-back and a question to its end, each entry once', async () => {

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { OperationId } from '#domain/ids.ts'
 import { RunParams } from '#schemas/run-schema.ts'
-import { TranscriptView } from '#schemas/transcript-schema.ts'
+import { TranscriptFrame, TranscriptView } from '#schemas/transcript-schema.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { wholeNumber } from '../../http/schema-parts.ts'
 
@@ -52,7 +52,7 @@ export const transcriptEndpoints = {
         content: {
           'application/json': { schema: TranscriptView },
           'text/markdown': { schema: z.string() },
-          'text/event-stream': { schema: z.string() },
+          'text/event-stream': { schema: z.string(), itemSchema: TranscriptFrame },
         },
       },
     },
