@@ -123,4 +123,12 @@ describe('the client of the API', () => {
     const submitted = client.submit({ request: { agents: ['lint'] }, archive: archive() })
     await expect(submitted).rejects.toThrow('file vanished')
   })
+
+  it('refuses a frame of a conversation that has another form', async () => {
+    answer = (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end('event: end\ndata: {}\n\n')
+    }
+    const frames = client.followTranscript('r000000001', 'o0123456789abcdef', { format: 'json' })
+    await expect(frames.next()).rejects.toThrow('a frame of its stream has another form')
+  })
 })

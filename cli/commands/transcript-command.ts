@@ -36,8 +36,10 @@ export function addTranscriptCommand(command: Command, context: CliContext): voi
 
 async function printParts(frames: ReturnType<ApiClient['followTranscript']>, context: CliContext): Promise<void> {
   const paint = openPaint(context.colored)
-  for await (const { event: part } of frames) {
-    if (part?.markdown !== undefined) context.io.out(`${paintMarkdown(visible(part.markdown), paint)}\n`)
-    else if (part !== undefined) context.io.out(`${JSON.stringify(part)}\n`)
+  for await (const frame of frames) {
+    if (frame.type !== 'event') continue
+    const { markdown } = frame.event
+    const text = markdown === undefined ? JSON.stringify(frame.event) : paintMarkdown(visible(markdown), paint)
+    context.io.out(`${text}\n`)
   }
 }

@@ -78,7 +78,7 @@ export type TestApiOptions = {
   writeLog?: (line: string) => void
   /** How often the token of an open stream is looked up again. */
   recheckMs?: number
-  /** A followed run is looked at so often without a notice. */
+  /** A followed run or conversation is looked at so often without a notice. */
   lookMs?: number
   /** Of the transcripts. */
   fullPrompts?: boolean
@@ -135,6 +135,7 @@ export async function openTestApi(
   }
   const tokenStore = countedReads(openTokenStore(redis, { log, namespace: server.namespace, signer: testSigner }))
   const table = openTokenTable(tokenStore)
+  const readerLimits = { recheckMs: options.recheckMs ?? 3_000, lookMs: options.lookMs ?? 15_000 }
   const unlimited = openRateLimit({ perSecond: 0, burst: 1 })
   const app = createApp({
     auth: {
@@ -162,7 +163,7 @@ export async function openTestApi(
       redactor,
       closing: closing.signal,
       notices,
-      readerLimits: { recheckMs: options.recheckMs ?? 3_000, lookMs: options.lookMs ?? 15_000 },
+      readerLimits,
     },
     changes: {
       ledger,
@@ -178,6 +179,7 @@ export async function openTestApi(
       log,
       closing: closing.signal,
       notices,
+      readerLimits,
     },
     tokens: {
       store: tokenStore,

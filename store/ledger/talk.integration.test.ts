@@ -62,6 +62,20 @@ it('what an attempt says is there while it runs, whole and without secrets, and 
   expect(await violations(runId)).toEqual([])
 })
 
+it('the version of what an attempt says changes when it says more or ends, not with a sign of life', async () => {
+  const [attempt] = await test.claimReady(await test.executing(works))
+  if (attempt === undefined) throw new Error('no attempt')
+  const versions = new Set<string>()
+  const count = async () => versions.add(await ledger().talkVersion(attempt.runId, attempt.operationId)).size
+  expect(await count()).toBe(1)
+  await say(attempt, 1, { text: 'first' })
+  expect(await count()).toBe(2)
+  await ledger().append(attempt, 2, { events: [] })
+  expect(await count()).toBe(2)
+  await ledger().settle(attempt, 3, { outcome: anOutcome({ recordHash: 'r' }), events: [] })
+  expect(await count()).toBe(3)
+})
+
 it('what an attempt has said that left no record is kept, in the object store, until the run is deleted', async () => {
   const runId = await test.executing(works)
   const attempts = await test.claimReady(runId)

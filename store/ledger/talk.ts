@@ -37,9 +37,11 @@ export function inlineTalk({ attempt }: Pick<OneAttempt, 'attempt'>, json: strin
   return `{"a":${attempt},"j":${json}}`
 }
 
-/** Returns a text that changes whenever the operation, or what its attempts have said, may have changed. */
+/** Returns a text that changes whenever the status of the operation, or what its attempts have said, has changed. */
 export async function talkVersion({ redis, namespace }: LedgerStore, runId: RunId, id: OperationId): Promise<string> {
-  return (await redis.hmget(runKeys(namespace, runId).operation(id), 'status', 'attempt', 'n')).join(' ')
+  const { operation, talk } = runKeys(namespace, runId)
+  const [fields, length] = await Promise.all([redis.hmget(operation(id), 'status', 'attempt'), redis.llen(talk(id))])
+  return [...fields, length].join(' ')
 }
 
 /** Returns the parts of what an attempt has said that runs, or that is over without a record; none of any other. */

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { OperationId, RunId } from '#domain/id-schemas.ts'
 import { ToolResult } from '#domain/turn.ts'
 import { EvidenceView } from './change-schema.ts'
+import { frameOf } from './frame-schema.ts'
 import { NodeShape } from './node-schema.ts'
 import { OutcomeView, TokenUse } from './operation-schema.ts'
 import { OperationStatusShape } from './run-schema.ts'
@@ -162,10 +163,11 @@ export const TranscriptView = z
   .meta({ id: 'Transcript' })
 export type TranscriptView = z.infer<typeof TranscriptView>
 
-/** Has in `event` what a stream tells of a conversation: an entry, or with `format=markdown` a text of one, of the heading or of the end. */
-export const TranscriptFrame = z.object({
-  type: z.string(),
-  event: z
-    .strictObject({ attempt: z.int(), entry: TranscriptEntry.optional(), markdown: z.string().optional() })
-    .optional(),
-})
+const TranscriptPart = z
+  .strictObject({ attempt: z.int(), entry: TranscriptEntry.optional(), markdown: z.string().optional() })
+  .meta({
+    id: 'TranscriptPart',
+    description: 'an entry, or with `format=markdown` a text: of an entry, of the heading or of the end',
+  })
+export const TranscriptFrame = frameOf(TranscriptPart, { frame: 'TranscriptFrame', event: 'TranscriptPartFrame' })
+export type TranscriptFrame = z.infer<typeof TranscriptFrame>

@@ -153,7 +153,7 @@ function openTail(log: EventLog, deps: FollowerDeps): Tail {
     join(latest, onChange) {
       const call = () => onChange()
       const isNewer = comparePositions(latest.last, state.last) > 0
-      state = { ...state, isOver: state.isOver && !isNewer && latest.isOver }
+      state = { ...state, isOver: state.isOver && !isNewer }
       readers.add(call)
       if (readers.size === 1) void keepLooking()
       else if (isNewer || latest.status !== state.status) bell.ring()

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { OperationId } from '#domain/ids.ts'
 import { RunParams } from '#schemas/run-schema.ts'
-import { TranscriptView } from '#schemas/transcript-schema.ts'
+import { TranscriptFrame, TranscriptView } from '#schemas/transcript-schema.ts'
 import { endpoint } from '../../http/endpoint.ts'
 import { wholeNumber } from '../../http/schema-parts.ts'
 
@@ -19,7 +19,7 @@ before it began, or whose attempt said nothing.
 With \`Accept: text/event-stream\`, or as a WebSocket, it is followed entry by entry as it comes, with the frames of the
 events' stream: \`connected\`; entries, whose data is \`{"attempt","entry"}\`, or with \`format=markdown\`
 \`{"attempt","markdown"}\`, also for the heading and the outcome; and \`end\` with \`{"run_id","operation_id","status"}\` when the operation has ended.
-It goes on from attempt to attempt, and begins with the one that is asked for. \`Last-Event-ID\`, or \`after\`, continues it, so that no entry is missed or comes twice.`
+It goes on from attempt to attempt, and begins with the conversation of the one that is asked for. \`Last-Event-ID\`, or \`after\`, continues it, so that no entry is missed or comes twice.`
 
 const TranscriptFormat = z.enum(['json', 'markdown']).openapi('TranscriptFormat')
 
@@ -52,7 +52,7 @@ export const transcriptEndpoints = {
         content: {
           'application/json': { schema: TranscriptView },
           'text/markdown': { schema: z.string() },
-          'text/event-stream': { schema: z.string() },
+          'text/event-stream': { schema: z.string(), itemSchema: TranscriptFrame },
         },
       },
     },

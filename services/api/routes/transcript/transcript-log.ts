@@ -8,39 +8,36 @@ import { attemptsOf } from './transcript-view.ts'
 type TranscriptLogDeps = {
   ledger: Pick<Ledger, 'getOperation' | 'talkVersion'>
   format: 'json' | 'markdown'
-  /** Reads the conversation of one attempt, without secrets. */
+  /** Reads the conversation of one attempt. */
   read(operation: Operation, attempt: number): Promise<TranscriptView>
+  withoutSecrets(view: TranscriptView): TranscriptView
 }
 
 /**
- * Makes a log of the conversation of an operation, attempt after attempt: `<attempt>-<n>` is behind the n-th entry of an attempt. One that
- * goes on from another counts on. Its question is at `<attempt>-<n>.1`, since another attempt has the answer in place of it.
+ * Makes a log of the conversation of an operation: `<attempt>-<n>` is behind the n-th entry of what began with that attempt, also where
+ * later ones have gone on from it. Its question is at `<attempt>-<n>.1`, since the answer comes in place of it.
  */
 export function transcriptLog(
   { runId, operationId }: Pick<Operation, 'runId' | 'operationId'>,
-  { ledger, format, read }: TranscriptLogDeps,
+  { ledger, read, ...shown }: TranscriptLogDeps,
 ): EventLog {
   const readAfter = async (after: Position) => {
     const operation = await ledger.getOperation(runId, operationId)
-    const { status, keptAttempts } = operation
+    const { status } = operation
     const entries: LogEntry[] = []
-    let at = after
+    let began = 1
     for (const attempt of attemptsOf(operation)) {
-      const before = Number.parseInt(at, 10)
-      if (attempt < before) continue
-      // What an attempt has said that left nothing of its own is where the next one begins.
-      const goesOn = before > 0 && before < attempt && !keptAttempts.includes(before)
-      const begin = goesOn ? `${attempt}-${at.split(/[.-]/)[1] ?? 0}.1` : at
-      const parts = partsOf(await read(operation, attempt), format)
-      entries.push(...parts.filter(({ id }) => comparePositions(id, begin) > 0))
-      at = entries.at(-1)?.id ?? at
+      if (began >= Number.parseInt(after, 10))
+        entries.push(...partsBehind(await read(operation, attempt), { began, after, ...shown }))
+      began = attempt + 1
     }
+    const at = entries.at(-1)?.id ?? after
     const end = { run_id: runId, operation_id: operationId, status }
     return { entries, at, last: at, ...(isEndedOperation(status) ? { isOver: true, end } : { isOver: false }) }
   }
   let seen = ''
   return {
-    name: [runId, operationId, format].join(' '),
+    name: [runId, operationId, shown.format].join(' '),
     ofRun: runId,
     state: { last: '0', isOver: false },
     async *look({ last }) {
@@ -53,18 +50,27 @@ export function transcriptLog(
   }
 }
 
-function partsOf(view: TranscriptView, format: TranscriptLogDeps['format']): LogEntry[] {
+type Wanted = Pick<TranscriptLogDeps, 'format' | 'withoutSecrets'> & { began: number; after: Position }
+
+/** Makes parts only of what is behind a position, since a conversation is long. `began`: the attempt that it began with. */
+function partsBehind(whole: TranscriptView, { began, after, format, withoutSecrets }: Wanted): LogEntry[] {
+  const idOf = ({ kind }: TranscriptEntry, index: number) =>
+    kind === 'question' ? `${began}-${index}.1` : `${began}-${index + 1}`
+  const ids = whole.entries.map(idOf).filter((id) => comparePositions(id, after) > 0)
+  const rest = whole.entries.slice(whole.entries.length - ids.length).map(withoutRaw)
+  const view = withoutSecrets({ ...whole, entries: rest })
   const { attempt, attempts, entries, outcome } = view
-  const part = (number: string, value: object): LogEntry => {
-    return { id: `${attempt}-${number}`, category: '', json: JSON.stringify({ attempt, ...value }) }
+  const part = (id: Position, value: object): LogEntry => {
+    return { id, category: '', json: JSON.stringify({ attempt, ...value }) }
   }
-  const numberOf = ({ kind }: TranscriptEntry, index: number) => (kind === 'question' ? `${index}.1` : `${index + 1}`)
-  if (format === 'json')
-    return entries.map((entry, index) => part(numberOf(entry, index), { entry: withoutRaw(entry) }))
+  if (format === 'json') return ids.map((id, index) => part(id, { entry: entries[index] }))
   const { heading, texts, ending } = markdownParts(view)
-  const shown = entries.map((entry, index) => part(numberOf(entry, index), { markdown: texts[index] }))
   const isOver = outcome !== null || attempts.some((later) => later > attempt)
-  return [part('0', { markdown: heading }), ...shown, ...(isOver ? [part('999999', { markdown: ending })] : [])]
+  return [
+    part(`${began}-0`, { markdown: heading }),
+    ...ids.map((id, index) => part(id, { markdown: texts[index] })),
+    ...(isOver ? [part(`${began}-999999`, { markdown: ending })] : []),
+  ].filter(({ id }) => comparePositions(id, after) > 0)
 }
 
 /** A raw reply is only in a record: the same entry is the same while the attempt runs and afterwards. */

@@ -10,7 +10,7 @@ import { findRun } from '../runs/run-view.ts'
 import { transcriptEndpoints } from './transcript-endpoints.ts'
 import { transcriptLog } from './transcript-log.ts'
 import { transcriptMarkdown } from './transcript-markdown.ts'
-import { storedTranscript, type TranscriptRecords, transcriptView } from './transcript-view.ts'
+import { shownAttempt, storedTranscript, type TranscriptRecords, transcriptView } from './transcript-view.ts'
 
 export type TranscriptRouteDeps = StreamDeps & {
   ledger: Pick<Ledger, 'getRun' | 'getOperation' | 'readTalk' | 'talkVersion'>
@@ -32,19 +32,23 @@ export function transcriptRoutes({ ledger, fullPrompts, redactor, ...deps }: Tra
     const run = await findRun(runId, c.get('caller').projectId, ledger)
     const operation = await ledger.getOperation(run.runId, operationId)
     const { attempt, ...query } = c.req.valid('query')
-    const read = async (of: Operation, asked: number | undefined) =>
-      transcriptView(of, await storedTranscript(of, run, { records, attempt: asked }), { fullPrompts })
+    const read = async (of: Operation, own: number) =>
+      transcriptView(of, await storedTranscript(of, run, { records, attempt: own }), { fullPrompts })
     const withoutSecrets = (view: TranscriptView) => TranscriptView.parse(redactor.value(view))
-    const view = await read(operation, attempt)
+    const shown = shownAttempt(operation, attempt)
     c.header('vary', 'Accept')
     if (wantsStream(c)) {
-      const safe = async (...which: Parameters<typeof read>) => withoutSecrets(await read(...which))
-      const events = transcriptLog(operation, { ledger, format: query.format ?? 'json', read: safe })
-      const after = c.req.valid('header')['last-event-id'] ?? query.after ?? `${(attempt ?? 1) - 1}-999999`
+      const events = transcriptLog(operation, { ledger, format: query.format ?? 'json', read, withoutSecrets })
+      const before = operation.keptAttempts.findLast((kept) => kept < (attempt ?? 1)) ?? 0
+      const after = c.req.valid('header')['last-event-id'] ?? query.after ?? `${before}-999999`
       const { entries } = await events.read(after)
       const first = { type: 'connected', id: after, missed: entries.length } as const
       return answer(c, { events, first, after, categories: undefined })
     }
+    let view = await read(operation, shown)
+    // What an attempt has said becomes its record when it ends, which may have been between the reads.
+    const now = view.status === 'running' ? await ledger.getOperation(run.runId, operationId) : operation
+    if (now.status !== operation.status || now.attempt !== operation.attempt) view = await read(now, shownAttempt(now, attempt))
     const accepted = accepts(c, { header: 'Accept', supports: [json, markdown], default: json })
     const { format = accepted === markdown ? 'markdown' : 'json' } = query
     if (format === 'json') return c.json(view, 200)

@@ -56,16 +56,23 @@ export function attemptsOf({ attempt, status, outcome, suspensionHash, keptAttem
   return hasOwn && !keptAttempts.includes(attempt) ? [...keptAttempts, attempt] : keptAttempts
 }
 
-/** Throws RUN_006 while there is no transcript yet, RUN_004 when there will never be one, and for an attempt without one. */
+/**
+ * Returns the attempt whose conversation is shown. Throws RUN_006 while there is no transcript yet, RUN_004 when there will never be one,
+ * and for an attempt without one.
+ */
+export function shownAttempt(operation: Operation, asked: number | undefined): number {
+  const attempts = attemptsOf(operation)
+  const attempt = asked ?? attempts.at(-1)
+  if (attempt === undefined || !attempts.includes(attempt)) throw withoutTranscript(operation, asked)
+  return attempt
+}
+
+/** Reads the conversation of one of the attempts that have one of their own. */
 export async function storedTranscript(
   operation: Operation,
   run: Pick<Run, 'projectId' | 'runId'>,
-  { records, attempt: asked }: { records: TranscriptSource; attempt: number | undefined },
+  { records, attempt }: { records: TranscriptSource; attempt: number },
 ): Promise<StoredTranscript> {
-  const attempts = attemptsOf(operation)
-  const attempt = asked ?? attempts.at(-1)
-  if (attempt === undefined || (asked !== undefined && !attempts.includes(asked)))
-    throw withoutTranscript(operation, asked)
   const { outcome, suspensionHash: resumes, keptAttempts, status } = operation
   const isKept = keptAttempts.includes(attempt)
   const recordHash = isKept ? undefined : outcome?.recordHash
