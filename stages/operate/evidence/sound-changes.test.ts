@@ -134,6 +134,8 @@ describe('a change that does no harm passes every check', () => {
   it('in a file of another language, as far as it can be checked', async () => {
     const source = '// why\nexport const a = 1 // what\n'
     expect(await refusalsOf(source, source.replace('1', '2'), { path: 'a.js' })).toEqual([])
+    // It begins as the name of a tool does.
+    expect(await refusalsOf(source, `/** Sonar distance in metres. */\n${source}`, { path: 'a.js' })).toEqual([])
     expect(await refusalsOf(source, 'export const a = 1 // what\n', { path: 'a.js' })).toEqual([
       'comments_kept: line 1: the comment "// why" is gone',
     ])

@@ -48,6 +48,20 @@ const harms: Harm[] = [
     says: 'is new',
   },
   {
+    check: 'comments_kept',
+    harm: 'a new comment that hides code from coverage',
+    before: 'export const a = 1\n',
+    after: '// deno-coverage-ignore\nexport const a = 1\n',
+    says: 'is new',
+  },
+  {
+    check: 'comments_kept',
+    harm: 'a new comment that gives the source another address',
+    before: 'export const a = 1\n',
+    after: 'export const a = 1\n//# sourceURL=other.js\n',
+    says: 'is new',
+  },
+  {
     check: 'names_kept',
     harm: 'an export that goes',
     before: 'export const a = 1\nexport const b = 2\n',
