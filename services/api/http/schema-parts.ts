@@ -5,7 +5,7 @@ import { camelName, type CamelKeys } from '#domain/wire-keys.ts'
 export function wholeNumber(least: number, most: number) {
   return z
     .string()
-    .regex(/^\d{1,15}$/, 'not a whole number')
+    .regex(/^\d{1,15}$/, 'not a whole number, or too large')
     .transform(Number)
     .refine((value) => value >= least && value <= most, `not within ${least} to ${most}`)
     .openapi({ type: 'integer', minimum: least, maximum: most })

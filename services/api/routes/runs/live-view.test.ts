@@ -110,7 +110,7 @@ describe('when a run ends', () => {
     const end = endOf(runIn('execution', { pending: 50, running: 10, succeeded: 500 }), 30)
     expect(end).toEqual({
       at: new Date(now + 120_000).toISOString(),
-      how: '60 operations left, 30 ended in the last minute; the composition of the patch comes after that',
+      how: '60 operations left, 30 ended in the last 60 s; the composition of the patch comes after that',
     })
   })
 

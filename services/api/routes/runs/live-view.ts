@@ -110,8 +110,11 @@ function estimatedEnd(run: Run, lastMinute: number, now: number): EstimatedEnd |
   const done = run.generation === 1 ? Object.values(ended).reduce((sum, count) => sum + count, 0) : 0
   const isRecent = lastMinute >= enough
   if (!isRecent && done < enough) return null
-  const perMs = isRecent ? lastMinute / Math.min(minuteMs, sinceMs) : done / sinceMs
-  const basis = isRecent ? `${lastMinute} ended in the last minute` : `${done} ended since the run began`
+  const recentMs = Math.min(minuteMs, sinceMs)
+  const perMs = isRecent ? lastMinute / recentMs : done / sinceMs
+  const basis = isRecent
+    ? `${lastMinute} ended in the last ${Math.round(recentMs / 1000)} s`
+    : `${done} ended since the run began`
   const at = isoTime(Math.round(now + left / perMs))
   return { at, how: `${plural(left, 'operation')} left, ${basis}; the composition of the patch comes after that` }
 }
