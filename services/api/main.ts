@@ -1,4 +1,4 @@
-import '#platform/lean-v8.ts'
+import { stayLean } from '#platform/lean-v8.ts'
 import { openLog, processName } from '#platform/log.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
 import { loadSettings } from '#settings/load-settings.ts'
@@ -8,6 +8,7 @@ import { parseConfig } from './api-config.ts'
 
 await runService(async () => {
   const { api, logging, secrets } = parseConfig(loadSettings(process.env, process.cwd()).env)
+  stayLean() // a thousand readers of events: 40 MB less of 250
   const redactor = openRedactor(secrets)
   const log = openLog({ service: 'api', instance: processName(), ...logging, redactor })
   const starting = startApi(api, { log, redactor })
