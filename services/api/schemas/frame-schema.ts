@@ -43,9 +43,7 @@ const controlFrames = [
 
 /** Makes the schema of the frames of a stream that tells `event`. `connected` or `resync` is the first, and says what became of the reader's position. */
 export function frameOf<E extends z.ZodType>(event: E, names: { frame: string; event: string }) {
-  const EventFrame = z
-    .strictObject({ type: z.literal('event'), id: Position, event })
-    .meta({ id: names.event })
+  const EventFrame = z.strictObject({ type: z.literal('event'), id: Position, event }).meta({ id: names.event })
   return z.discriminatedUnion('type', [EventFrame, ...controlFrames]).meta({
     id: names.frame,
     description:

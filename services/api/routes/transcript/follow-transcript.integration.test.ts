@@ -36,7 +36,9 @@ async function* framesOf(path: string, init: RequestInit): AsyncGenerator<string
       const [id, type] = ['id', 'event'].map((name) => new RegExp(`^${name}: (.*)$`, 'm').exec(block)?.[1])
       const data = z.looseObject({}).parse(JSON.parse(/^data: (.*)$/m.exec(block)?.[1] ?? '{}'))
       if (block.includes('data:'))
-        yield inBrief(TranscriptFrame.parse(type === undefined ? { type: 'event', id, event: data } : { type, ...data }))
+        yield inBrief(
+          TranscriptFrame.parse(type === undefined ? { type: 'event', id, event: data } : { type, ...data }),
+        )
     }
   }
 }

@@ -48,7 +48,8 @@ export function transcriptRoutes({ ledger, fullPrompts, redactor, ...deps }: Tra
     let view = await read(operation, shown)
     // What an attempt has said becomes its record when it ends, which may have been between the reads.
     const now = view.status === 'running' ? await ledger.getOperation(run.runId, operationId) : operation
-    if (now.status !== operation.status || now.attempt !== operation.attempt) view = await read(now, shownAttempt(now, attempt))
+    if (now.status !== operation.status || now.attempt !== operation.attempt)
+      view = await read(now, shownAttempt(now, attempt))
     const accepted = accepts(c, { header: 'Accept', supports: [json, markdown], default: json })
     const { format = accepted === markdown ? 'markdown' : 'json' } = query
     if (format === 'json') return c.json(view, 200)
