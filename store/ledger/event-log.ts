@@ -102,9 +102,9 @@ const maxSegments = 5
 const maxTalks = 100
 
 /**
- * Moves what attempts said that are over, and whole segments of the oldest events to the archive while the stream holds `keep` besides; returns how many, at most 5. A
- * segment is stored before it is trimmed, so that a crash loses nothing. Concurrent calls are harmless. Events behind a gap
- * stay.
+ * Moves what attempts said that are over, and whole segments of the oldest events to the archive while the stream holds `keep` besides;
+ * returns in how many steps, at most 5, of a segment and of 100 attempts. A segment is stored before it is trimmed, so that a crash loses
+ * nothing. Concurrent calls are harmless. Events behind a gap stay.
  */
 export async function archiveEvents(store: LedgerStore, runId: RunId, { keep = defaultKeep }: { keep?: number } = {}) {
   const { archive, redis } = store
@@ -113,8 +113,8 @@ export async function archiveEvents(store: LedgerStore, runId: RunId, { keep = d
   for (let moved = 0; moved < maxSegments; moved += 1) {
     const [length, over] = await Promise.all([redis.xlen(keys.events), redis.srandmember(keys.past, maxTalks)])
     if (over.length > 0) await archiveTalks(store, await archivedRun(redis, runId, keys), keys, over)
-    if (length < keep + segmentLength) return moved
-    if (!(await moveOldest(redis, archive, runId, keys))) return moved
+    const isMoved = length >= keep + segmentLength && (await moveOldest(redis, archive, runId, keys))
+    if (!isMoved && over.length === 0) return moved
   }
   return maxSegments
 }

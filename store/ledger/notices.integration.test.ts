@@ -3,7 +3,6 @@ import { silentLog } from '#platform/log.ts'
 import { aPlannedOperation, testLedger } from '#testing/open-test-ledger.ts'
 import { until } from '#testing/until.ts'
 import { useOpened } from '#testing/use-opened.ts'
-import { toldChannel } from './keys.ts'
 import { openNotices } from './notices.ts'
 
 const test = useOpened(testLedger)
@@ -12,12 +11,11 @@ it('each command that writes events wakes once who follows its run, or all runs,
   const { redis, namespace, redisUrl, ledger } = test
   const followed = await test.executing([aPlannedOperation('a')])
   const notices = openNotices({ redisUrl, namespace, log: silentLog })
-  const hasOne = () => redis.pubsub('NUMSUB', toldChannel(namespace))
-  await until(hasOne, { holds: ([, count]) => count === 1 })
   const [own, all]: [number[], string[]] = [[], []]
+  notices.on('all', (notice) => void all.push(notice?.runId ?? 'missed'))
+  await until(() => all, { holds: (runs) => runs[0] === 'missed' }) // what there was before it hears the first
   let missed = 0
   const off = notices.on(followed, (notice) => (notice === undefined ? (missed += 1) : own.push(notice.seq)))
-  notices.on('all', (notice) => void all.push(notice?.runId ?? 'missed'))
   const { seq } = await ledger.getRun(followed)
   await ledger.cancel(followed, { reason: 'enough', origin: { kind: 'api', id: 'test' } }) // writes no event
   await ledger.endSlice(followed, 0)

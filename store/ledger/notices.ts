@@ -9,7 +9,10 @@ export type SignalOptions = { redisUrl: string; namespace?: string; log: RedisLo
 /** What a channel says of a run, and the number that comes with it. */
 type RunSignal = { runId: RunId; seq: number }
 
-/** Is called without a signal for a message that is of no run, and when the connection was away, since some may have been missed. */
+/**
+ * Is called without a signal for a message that is of no run, when the connection was away, since some may have been missed, and of all
+ * runs when the first are heard, too.
+ */
 type Listener = (signal?: RunSignal) => void
 
 export type RunSignals = ReturnType<typeof openRunSignals>
@@ -36,8 +39,8 @@ export function openRunSignals({ redisUrl, log }: SignalOptions, channel: string
   const subscribe = async () => {
     await redis.subscribe(channel)
     times += 1
-    if (times === 1 || closed) return
-    for (const key of listeners.keys()) tell(key)
+    if (closed) return
+    for (const key of times === 1 ? [allRuns] : listeners.keys()) tell(key)
   }
   redis.on('message', (_channel: string, message: string) => heard(message))
   redis.on('ready', () => {

@@ -48,6 +48,7 @@ type RetentionStore = Pick<LedgerStore, 'redis' | 'namespace'>
 
 type EndedRun = { projectId: ProjectId; runId: RunId }
 
+/** Returns those that ended so long ago, the longest first, `limit` from position `first` on, or with -1 all. */
 async function endedRuns(store: RetentionStore, page: { agedMs: number; first: number; limit: number }) {
   const last = (await redisNowMs(store.redis)) - page.agedMs
   const { ended } = indexKeys(store.namespace)

@@ -16,7 +16,8 @@ async function aRun() {
   const [attempt] = await test.claimReady(runId)
   if (attempt === undefined) throw new Error('nothing was ready')
   let n = 0
-  const emit = async () => void (await test.ledger.append(attempt, (n += 1), { events: [anEvent(), anEvent()] }))
+  const emit = async (count = 2) =>
+    void (await test.ledger.append(attempt, (n += 1), { events: Array.from({ length: count }, () => anEvent()) }))
   return { runId, emit, seq: async () => (await test.ledger.getRun(runId)).seq }
 }
 
@@ -58,6 +59,17 @@ describe('events of a run', () => {
     await Promise.all([test.ledger.tellEvents(run.runId), test.ledger.tellEvents(run.runId)])
     expect(await told(run.runId)).toEqual(numbers(1, await run.seq()))
     expect((await allRanges()).filter(({ first, last }) => first > last)).toEqual([])
+  })
+
+  it('are told in ranges that a page of the API has whole', async () => {
+    const run = await aRun()
+    for (let times = 0; times < 5; times += 1) await run.emit(500)
+    expect(await test.ledger.tellEvents(run.runId)).toBe(await run.seq())
+    expect(await told(run.runId)).toEqual(numbers(1, await run.seq()))
+    const lengths = (await allRanges()).flatMap(({ runId, first, last }) =>
+      runId === run.runId ? last - first + 1 : [],
+    )
+    expect(lengths).toEqual([1_000, 1_000, (await run.seq()) - 2_000])
   })
 
   it('are not told again by one who has read long ago how many there are', async () => {

@@ -4,7 +4,7 @@ import { runKeys, toldChannel, toldKeys, toldNotice } from './keys.ts'
 import { pairsOf, plainScript } from './script.ts'
 import { type LedgerStore, redisNowMs } from './store.ts'
 
-/** Some events of a run that were told together. Ranges are in the order of their ids; those of a run follow on each other. */
+/** Up to 1,000 events of a run that were told together. Ranges are in the order of their ids; those of a run follow on each other. */
 export type ToldRange = { id: string; projectId: ProjectId; runId: RunId; first: number; last: number }
 
 const tellScript = plainScript('tell-events')

@@ -65,6 +65,15 @@ it('moves every whole segment of the ended runs, of which every event can still 
   expect(await archive()).toBe(0)
 })
 
+it('moves all that its attempts have said, however short the run was', async () => {
+  const runId = await endedRun(100)
+  const { past, talk } = runKeys(test.namespace, runId)
+  const names = Array.from({ length: 700 }, (_, at) => `o${at}:1`)
+  for (const name of names) await test.redis.multi().rpush(talk(name), '{"a":1,"j":{}}').sadd(past, name).exec()
+  await archive()
+  expect(await test.redis.exists(past, ...names.map(talk))).toBe(0)
+})
+
 it('leaves a run that ended just now to those who follow it', async () => {
   const runId = await endedRun(1_200)
   expect(await archive({ followedMs: 60_000 })).toBe(0)

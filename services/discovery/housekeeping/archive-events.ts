@@ -20,8 +20,9 @@ const defaultMaxSegments = 500
 const pageLength = 100
 
 /**
- * Moves the whole segments of runs that ended some minutes ago to the archive, and returns how many. The next call continues
- * behind the limit; a run whose events cannot be moved does not delay the others. Throws when a store is unreachable.
+ * Moves the whole segments of runs that ended some minutes ago, and what their attempts said, to the archive, and returns in how many
+ * steps. The next call continues behind the limit; a run whose events cannot be moved does not delay the others. Throws when a store
+ * is unreachable.
  */
 export async function archiveEndedEvents(deps: ArchiveEndedDeps, signal: AbortSignal): Promise<number> {
   const { retention, followedMs = defaultFollowedMs, maxSegments = defaultMaxSegments } = deps

@@ -46,8 +46,8 @@ describe('the housekeeping', () => {
     await storeRun(stores, files)
     await housekeepingRound(deps(), never)
     expect(lines).toEqual([
-      ['housekeeping', { runs_forgotten: 1, segments_archived: 0, objects }],
-      ['housekeeping', { runs_forgotten: 1, segments_archived: 0 }],
+      ['housekeeping', { runs_forgotten: 1, archive_steps: 0, objects }],
+      ['housekeeping', { runs_forgotten: 1, archive_steps: 0 }],
     ])
   })
 

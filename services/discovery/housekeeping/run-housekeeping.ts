@@ -37,7 +37,7 @@ export async function housekeepingRound(deps: HousekeepingDeps, signal: AbortSig
   try {
     const forgotten = await forgetEndedRuns(deps, signal)
     const archived = await archiveEndedEvents(deps, signal)
-    const counts = { runs_forgotten: forgotten, segments_archived: archived }
+    const counts = { runs_forgotten: forgotten, archive_steps: archived }
     const collected = await deps.retention.inTurn(collectRestMs, (lost) =>
       collectObjects(deps, AbortSignal.any([signal, lost])),
     )

@@ -24,26 +24,29 @@ const endedAtOnce = 100
 
 /**
  * Tells those who follow all runs of new events, once however many processes do. What was missed before it hears notices is made up for:
- * all runs that are kept are looked at once, some in each round. The returned function ends it.
+ * all runs that are kept are looked at once, some in each round. They are not listed in pages: positions shift when a run is forgotten
+ * meanwhile, and no run may be missed. The returned function ends it.
  */
 export function runTeller(deps: TellerDeps): () => Promise<void> {
   const { ledger, retention, notices, told, log } = deps
   const stores = openStoreUser(log)
   const runs = new Set<RunId>()
   let [sweptAt, trimmedAt] = [-Infinity, -Infinity]
-  /** How many of the ended runs were looked at; undefined when all were. */
-  let looked: number | undefined = 0
+  /** How often notices may have been missed, and how often the ended runs were listed for that. */
+  let [missed, listed] = [1, 0]
+  let ended: Awaited<ReturnType<typeof retention.endedRuns>> = []
   const stopHearing = notices.on('all', (notice) => {
-    if (notice === undefined) looked = 0
+    if (notice === undefined) missed += 1
     else runs.add(notice.runId)
   })
   const gather = async () => {
     const now = performance.now()
-    if (looked !== undefined) {
-      const ended = await retention.endedRuns({ agedMs: 0, first: looked, limit: endedAtOnce })
-      for (const { runId } of ended) runs.add(runId)
-      looked = ended.length < endedAtOnce ? undefined : looked + ended.length
+    if (listed < missed) {
+      const times = missed
+      ended = await retention.endedRuns({ agedMs: 0, first: 0, limit: -1 })
+      listed = times
     }
+    for (const { runId } of ended.splice(0, endedAtOnce)) runs.add(runId)
     if (now - sweptAt < sweepMs) return
     for (const { runId } of await ledger.activeRuns()) runs.add(runId)
     sweptAt = now

@@ -1,6 +1,5 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { Context } from 'hono'
-import { AppError } from '#domain/error.ts'
 import { wireEvent } from '#domain/event.ts'
 import type { Run } from '#domain/run.ts'
 import type { Log } from '#platform/log.ts'
@@ -10,7 +9,7 @@ import { composingView, findRun } from '../runs/run-view.ts'
 import { eventEndpoints } from './event-endpoints.ts'
 import { type FollowerDeps, openLogFollower } from './follow-log.ts'
 import { type FirstFrame, serverSentEvents, sharedWire, socketMessages } from './frames.ts'
-import { openProjectLog, type ToldSource } from './project-log.ts'
+import { openProjectLog, readProjectPage, type ToldSource } from './project-log.ts'
 import { readEventPage, requireKnown } from './read-event-page.ts'
 import { type EventSource, keptOf, openRunLogs, withoutSecrets } from './run-log.ts'
 import { openReaders, type Reader, type ReaderLimits, usualReaderLimits } from './serve-reader.ts'
@@ -62,11 +61,10 @@ export function addEventRoutes(routes: OpenAPIHono<ApiEnv>, deps: EventRouteDeps
   routes.openapi(eventEndpoints.projectEvents, async (c) => {
     const { after: asked, category: categories } = c.req.valid('query')
     const after = c.req.valid('header')['last-event-id'] ?? asked
-    const begun = await openProjectLog(c.get('caller').projectId, after, { source, redactor, log })
-    if (wantsStream(c)) return answer(c, { ...begun, categories })
-    if (begun.first.type === 'resync')
-      throw new AppError('RUN_002', `after: ${after} is not within what is kept: begin with after=0`)
-    const { entries, at } = await begun.events.read(begun.after)
+    const { projectId } = c.get('caller')
+    const logDeps = { source, redactor, log }
+    if (wantsStream(c)) return answer(c, { ...(await openProjectLog(projectId, after, logDeps)), categories })
+    const { entries, at } = await readProjectPage(projectId, after, logDeps)
     const shown = entries.filter((entry) => categories?.has(entry.category) ?? true)
     c.header('content-type', 'application/json')
     return c.body(`{"events":[${shown.map(({ json }) => json).join(',')}],"next_after":${JSON.stringify(at)}}`, 200)

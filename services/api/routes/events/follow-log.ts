@@ -177,10 +177,10 @@ async function isAwayAfter(looking: Promise<void>, onFault: (error: unknown) => 
   return false
 }
 
-/** Keeps the latest entries of a log from `begin` on. What is asked for again, before more is added, is the same. */
+/** Keeps the latest entries of a log from `begin` on. What follows the same entry is the same for all who ask, before more is added. */
 function openRing(begin: Position) {
   const entries: LogEntry[] = []
-  const asked = new Map<Position, LogPart>()
+  const asked = new Map<number, LogPart>()
   let bytes = 0
   let start = begin
   return {
@@ -200,10 +200,8 @@ function openRing(begin: Position) {
     /** `last` is where what was added ends. */
     after(position: Position, last: Position): LogPart | undefined {
       if (comparePositions(position, start) < 0) return undefined
-      return getOrMake(asked, position, () => {
-        const known = entries.findLastIndex(({ id }) => comparePositions(id, position) <= 0)
-        return chunkOf({ entries: entries.slice(known + 1), at: last })
-      })
+      const known = entries.findLastIndex(({ id }) => comparePositions(id, position) <= 0)
+      return getOrMake(asked, known, () => chunkOf({ entries: entries.slice(known + 1), at: last }))
     },
   }
 }

@@ -18,7 +18,7 @@ const rangesAtOnce = 1_000
 const eventsAtOnce = 200
 
 /**
- * Opens the events of all runs of a project for a reader behind `after`: without it at their end. A position is the id of a range, a dot,
+ * Opens the events of all runs of a project for a stream behind `after`: without it at their end. A position is the id of a range, a dot,
  * and the number of an event in it; of a range of another project that is 0.
  */
 export async function openProjectLog(projectId: ProjectId, after: Position | undefined, deps: ProjectLogDeps) {
@@ -43,6 +43,19 @@ export async function openProjectLog(projectId: ProjectId, after: Position | und
   const first: FirstFrame =
     missed === undefined ? { type: 'resync', after: begin, ...kept } : { type: 'connected', id: begin, missed }
   return { events, after: begin, first }
+}
+
+/** Returns some of the events behind `after`, none without it, and where they end. RUN_002 for a position that is not within what is kept. */
+export async function readProjectPage(
+  projectId: ProjectId,
+  after: Position | undefined,
+  deps: ProjectLogDeps,
+): Promise<LogPart> {
+  const { last } = await readKept(projectId, deps.source)
+  if (after === undefined) return { entries: [], at: last }
+  const part = await readPart(projectId, after, deps)
+  if (part.lost === undefined && comparePositions(after, last) <= 0) return part
+  throw new AppError('RUN_002', `after: ${after} is not within what is kept: begin with after=0`)
 }
 
 async function readKept(projectId: ProjectId, source: ToldSource): Promise<Kept> {

@@ -199,18 +199,27 @@ describe('a page of the events of all runs', () => {
     expect((await page(`?after=${shown.next_after}`)).events[0]).toMatchObject({ seq: 201 })
   })
 
+  it('reads the ranges once, however many follow', async () => {
+    const { source } = events.server
+    const before = source.told
+    await page('?after=0')
+    expect(source.told).toBe(before + 1)
+  })
+
   it.for(['5', 'first', '-1', '1-1.x', `${'9'.repeat(20)}-0.1`])('that begins behind %j is refused', async (after) => {
     const answer = await fetch(allEvents(`?after=${after}`))
     expect([answer.status, await answer.json()]).toMatchObject([400, { error_code: 'RUN_002' }])
   })
 
-  it('that begins behind what is past its retention is refused', async () => {
+  it('that begins behind what is past its retention, or what is to come, is refused', async () => {
     const start = (await page('')).next_after
     await emit(events.run, 1)
     await emit(events.run, 1)
     await trim(1)
-    const answer = await fetch(allEvents(`?after=${start}`))
-    expect([answer.status, await answer.json()]).toMatchObject([400, { error_code: 'RUN_002' }])
+    for (const after of [start, '9999999999999-0.1']) {
+      const answer = await fetch(allEvents(`?after=${after}`))
+      expect([answer.status, await answer.json()]).toMatchObject([400, { error_code: 'RUN_002' }])
+    }
     expect((await page('?after=0')).events.map(({ seq }) => seq)).toEqual([await events.run.seq()])
   })
 })

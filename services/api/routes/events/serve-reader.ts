@@ -117,6 +117,7 @@ function serveReader(reader: Reader, { logs, limits, log }: ReaderDeps, onEnd: (
   })
   const serve = async () => {
     const why = await giveAll(reader, progress, { followed, bell }).catch((error: unknown) => {
+      if (progress.ending !== undefined) return progress.ending // a sink whose reader has left cannot be closed again
       if (hasCode(error, 'RUN_001')) return 'gone'
       const note = storeAtFault(error) === undefined ? log.warn : log.debug
       note('stream of events broken off', { events: events.name, error })
