@@ -40,8 +40,7 @@ export function inlineTalk({ attempt }: Pick<OneAttempt, 'attempt'>, json: strin
 /** Returns a text that changes whenever the status of the operation, or what its attempts have said, has changed. */
 export async function talkVersion({ redis, namespace }: LedgerStore, runId: RunId, id: OperationId): Promise<string> {
   const { operation, talk } = runKeys(namespace, runId)
-  const [fields, length] = await Promise.all([redis.hmget(operation(id), 'status', 'attempt'), redis.llen(talk(id))])
-  return [...fields, length].join(' ')
+  return (await Promise.all([redis.hmget(operation(id), 'status', 'attempt'), redis.llen(talk(id))])).join(' ')
 }
 
 /** Returns the parts of what an attempt has said that runs, or that is over without a record; none of any other. */

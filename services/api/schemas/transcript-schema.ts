@@ -165,9 +165,6 @@ export type TranscriptView = z.infer<typeof TranscriptView>
 
 const TranscriptPart = z
   .strictObject({ attempt: z.int(), entry: TranscriptEntry.optional(), markdown: z.string().optional() })
-  .meta({
-    id: 'TranscriptPart',
-    description: 'an entry, or with `format=markdown` a text: of an entry, of the heading or of the end',
-  })
+  .meta({ id: 'TranscriptPart', description: 'an entry, or a text of one, of the heading or of the end' })
 export const TranscriptFrame = frameOf(TranscriptPart, { frame: 'TranscriptFrame', event: 'TranscriptPartFrame' })
 export type TranscriptFrame = z.infer<typeof TranscriptFrame>

@@ -86,7 +86,7 @@ it.each([
   await ask(attempt, 2)
   if (isFollowed) await early(1)
   await say(await answered(runId), 1, { messages: 5, exchanges: 1, tools: 2 })
-  if (isFollowed) expect(await early(2)).toEqual(['2 tool', '2 tool'])
+  if (isFollowed) await early(2)
   for (const id of ['1-3', '1-3.1']) {
     const resumed = (await follower(addressOf(runId), id)(3)).filter((frame) => frame !== '1 question')
     expect(resumed.slice(0, 2)).toEqual(['connected 2', '2 tool'])

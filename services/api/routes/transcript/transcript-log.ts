@@ -23,7 +23,6 @@ export function transcriptLog(
 ): EventLog {
   const readAfter = async (after: Position) => {
     const operation = await ledger.getOperation(runId, operationId)
-    const { status } = operation
     const entries: LogEntry[] = []
     let began = 1
     for (const attempt of attemptsOf(operation)) {
@@ -32,8 +31,8 @@ export function transcriptLog(
       began = attempt + 1
     }
     const at = entries.at(-1)?.id ?? after
-    const end = { run_id: runId, operation_id: operationId, status }
-    return { entries, at, last: at, ...(isEndedOperation(status) ? { isOver: true, end } : { isOver: false }) }
+    const end = { run_id: runId, operation_id: operationId, status: operation.status }
+    return { entries, at, last: at, ...(isEndedOperation(end.status) ? { isOver: true, end } : { isOver: false }) }
   }
   let seen = ''
   return {
@@ -57,12 +56,10 @@ function partsBehind(whole: TranscriptView, { began, after, format, withoutSecre
   const idOf = ({ kind }: TranscriptEntry, index: number) =>
     kind === 'question' ? `${began}-${index}.1` : `${began}-${index + 1}`
   const ids = whole.entries.map(idOf).filter((id) => comparePositions(id, after) > 0)
-  const rest = whole.entries.slice(whole.entries.length - ids.length).map(withoutRaw)
-  const view = withoutSecrets({ ...whole, entries: rest })
+  const rest = whole.entries.slice(whole.entries.length - ids.length)
+  const view = withoutSecrets({ ...whole, entries: rest.map(withoutRaw) })
   const { attempt, attempts, entries, outcome } = view
-  const part = (id: Position, value: object): LogEntry => {
-    return { id, category: '', json: JSON.stringify({ attempt, ...value }) }
-  }
+  const part = (id: Position, value: object) => ({ id, category: '', json: JSON.stringify({ attempt, ...value }) })
   if (format === 'json') return ids.map((id, index) => part(id, { entry: entries[index] }))
   const { heading, texts, ending } = markdownParts(view)
   const isOver = outcome !== null || attempts.some((later) => later > attempt)

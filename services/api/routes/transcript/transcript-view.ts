@@ -56,10 +56,7 @@ export function attemptsOf({ attempt, status, outcome, suspensionHash, keptAttem
   return hasOwn && !keptAttempts.includes(attempt) ? [...keptAttempts, attempt] : keptAttempts
 }
 
-/**
- * Returns the attempt whose conversation is shown. Throws RUN_006 while there is no transcript yet, RUN_004 when there will never be one,
- * and for an attempt without one.
- */
+/** Returns the attempt that is shown. RUN_006 while there is no transcript yet, RUN_004 when there will never be one, or not of this one. */
 export function shownAttempt(operation: Operation, asked: number | undefined): number {
   const attempts = attemptsOf(operation)
   const attempt = asked ?? attempts.at(-1)
