@@ -22,6 +22,7 @@ describe('objectPlace', () => {
     [objectKeys.patchPart('default', runId, hash), { kind: 'run_object', runId }],
     [objectKeys.eventSegment('default', runId, { first: 1, last: 9 }), { kind: 'run_object', runId }],
     [objectKeys.eventPayload('default', runId, hash), { kind: 'run_object', runId }],
+    [objectKeys.pastAttempt('default', runId, 'o1:2'), { kind: 'run_object', runId }],
     [objectKeys.nodeList('default', runId, hash), { kind: 'run_object', runId }],
     [objectKeys.nodePage('default', runId, hash), { kind: 'run_object', runId }],
     [objectKeys.nodeIds('default', runId, hash), { kind: 'run_object', runId }],
@@ -46,6 +47,6 @@ describe('objectPlace', () => {
   })
 
   it('knows every kind of key there is', () => {
-    expect(Object.keys(objectKeys)).toHaveLength(22)
+    expect(Object.keys(objectKeys)).toHaveLength(23)
   })
 })

@@ -66,7 +66,7 @@ describe('a run whose model has trouble', () => {
       expect(waiting).toMatchObject({ waiting_for: [{ kind: 'models', model: 'default', servers: [server] }] })
       const shown = await services.remora(folder, ['show', waiting.run_id])
       expect(shown.code).toBe(0)
-      expect(shown.out).toMatch(/^status +waiting \(execution; waits for the model\)$/m)
+      expect(shown.out).toMatch(/^status +waiting \(waits for the model\)$/m)
       expect(shown.out).toMatch(/^ {2}http:\S+\/v1: no answer: ECONNREFUSED; asked again at /m)
       const states = await Promise.all(['api', 'discovery', 'worker-1'].map(readiness))
       const models = { models: { state: 'away' } }
