@@ -48,7 +48,7 @@ export type RemoraClient = {
   /** Waits for the end of a run and takes its result, which one client alone gets. `status` shows the run to all. */
   await(runId: string, waiting?: Waiting): Promise<Awaited>
   status(runId: string): Promise<Run>
-  /** Of `all`, it yields the events of all runs, from now on, and has no end. */
+  /** Yields the frames of a run; with `all` it yields the events of all runs, from now on, and has no end. */
   stream(runId: string, options?: StreamOptions): AsyncGenerator<StreamFrame, void, undefined>
   /** Calls `handler` with every event of these names, one after the other, from the run's first to its end; of `all`, from now on. */
   subscribe<Name extends EventName>(

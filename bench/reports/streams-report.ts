@@ -5,7 +5,7 @@ import { notProved, sectionHead, spread, table, verdict } from './markdown-repor
 /** `rate`: events a second, each of which goes to each of the readers. */
 export type Scenario = { readers: number; rate: number }
 
-/** Of one round. `shares`: CPU in cores while events were made; `writer` appends them, or tells the bare server to. */
+/** Has the figures of one round. `shares`: CPU in cores while events were made; `writer` appends them, or tells the bare server to. */
 export type StreamFigures = Scenario &
   ReaderFigures & {
     server: 'remora' | 'bare'
@@ -119,7 +119,7 @@ A run with a reader costs ${Number(one) - Number(none)} commands in that time, a
 `
 }
 
-/** In ms. */
+/** Returns what finds a quantile of the latency, in ms. */
 function quantile(share: number): (figures: StreamFigures) => number {
   return ({ byMs }) => {
     const wanted = byMs.reduce((sum, times) => sum + times, 0) * share

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { boundPort } from '#platform/http-health.ts'
 
-// Child process of streams-bench.ts: the least that a server of events does. It has no log: it makes as many as it is told, and writes the
-// same bytes to all that are connected, whether they take them or not. Its argument is what an event has behind its time.
+// Child process of streams-bench.ts: a server of events without a log. It makes an event for each that its parent asks for, and writes the
+// same bytes to all that are connected, whether they take them or not. Its argument is the end of an event, behind its time.
 const readers = new Set<ServerResponse>()
 const rest = process.argv[2] ?? ''
 let seq = 0

@@ -8,7 +8,7 @@ import { processCpu } from '../remora/process-cpu.ts'
 const ReaderPlan = z.strictObject({ kind: z.enum(['sse', 'ws']), isSlow: z.boolean(), after: z.int() })
 export type ReaderPlan = z.infer<typeof ReaderPlan>
 
-/** What a process of readers is told. It answers the first when all are connected, the last when all have event `last`. */
+/** Orders a process of readers may get. It answers `open` when all are connected, and `finish` when all have the event `last`. */
 export const ReaderOrder = z.discriminatedUnion('do', [
   z.strictObject({ do: z.literal('open'), url: z.string(), token: z.string(), readers: z.array(ReaderPlan) }),
   z.strictObject({ do: z.literal('measure') }),
@@ -16,13 +16,13 @@ export const ReaderOrder = z.discriminatedUnion('do', [
 ])
 
 const ReaderFigures = z.strictObject({
-  /** How many events came so many ms after they were appended, by the index, to readers that are not slow. */
+  /** Counts, by the whole ms between append and arrival, the events of readers that are not slow. */
   byMs: z.array(z.int()),
   /** Events that came to all readers until they were told to finish. */
   frames: z.int(),
   lost: z.int(),
   doubled: z.int(),
-  /** So many events was a slow one behind then, at most, and so long it took to have all. */
+  /** Tells how far the slowest reader was behind then, in events, and how long it took to have all. */
   behind: z.int(),
   caughtUpMs: z.number(),
 })

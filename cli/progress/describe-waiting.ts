@@ -14,7 +14,7 @@ const shownServers = 3
 /** While a run waits, a line of output that is no terminal says so once a minute. */
 const repeatedMs = 60_000
 
-/** What a run waits for that is followed. */
+/** Says what a followed run waits for. */
 export function waitsOf(state: Pick<ProgressState, 'runId' | 'seen' | 'status' | 'checksServers'>): Waits {
   const { waiting_for: waitingFor = [], project_id: projectId } = goingOn(state) ?? {}
   const { runId, checksServers } = state

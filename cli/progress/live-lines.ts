@@ -52,7 +52,7 @@ function paceText({ operations, tokens_in: tokensIn, tokens_out: tokensOut }: Ru
   return `${plural(operations, 'operation')}, ${plural(tokensIn, 'token')} in, ${figure(tokensOut)} out in the last minute`
 }
 
-/** In whole seconds: it is an estimate. */
+/** Rounds to whole seconds, since it is an estimate. */
 function leftMs(at: string, nowMs: number): number {
   return Math.max(1, Math.ceil((Date.parse(at) - nowMs) / 1_000)) * 1_000
 }
