@@ -161,9 +161,8 @@ export type Escalation = z.infer<typeof Escalation>
 
 const by = z.string().min(1).max(200)
 
-/** Is what the conductor of a run must hear, in the order in which it came. */
+/** Is what the conductor of a run must hear, in the order in which it came. A run begins without one: its `bootstrap` is null. */
 export const InboxMessage = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('begin') }),
   z.strictObject({ kind: z.literal('item_ended'), item_id: ItemId }),
   z.strictObject({ kind: z.literal('item_estimated'), item_id: ItemId }),
   z.strictObject({ kind: z.literal('said'), text: z.string().min(1).max(maxObjectiveCharacters), by }),
