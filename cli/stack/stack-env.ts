@@ -1,7 +1,7 @@
 import type { z } from 'zod'
+import { checkModelServers } from '#settings/model-config.ts'
 import { environmentOf, passedOn } from '#settings/settings-table.ts'
 import { behaviourEnv } from '../../services/rehearsal/rehearsal-config.ts'
-import { checkModelServers } from '../../services/worker/worker-config.ts'
 import { leanMemory } from '#platform/lean-memory.mjs'
 import { givenValue, readEnv, type Env } from '#platform/env.ts'
 import type { LogLevel } from '#platform/log.ts'

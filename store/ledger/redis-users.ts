@@ -2,7 +2,7 @@ import type { PartCheck } from '#platform/readiness.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 import { runKeys } from './keys.ts'
 
-const redisServices = ['api', 'discovery', 'publisher', 'worker', 'setup'] as const
+const redisServices = ['api', 'discovery', 'publisher', 'worker', 'conductor', 'setup'] as const
 export type RedisService = (typeof redisServices)[number]
 /** `reader`: programs of others that read the ranges of the events of all runs as a group. */
 export type RedisUser = RedisService | 'reader'
@@ -47,7 +47,16 @@ const rights: Readonly<Record<RedisService, Rights>> = {
       ...shared,
       ...results,
       ...told,
-      ...queues('snapshots', 'discoveries', 'setups', 'operations', 'compositions', 'patches', 'publications'),
+      ...queues(
+        'snapshots',
+        'discoveries',
+        'setups',
+        'operations',
+        'conductor',
+        'compositions',
+        'patches',
+        'publications',
+      ),
     ],
   },
   publisher: {
@@ -63,6 +72,7 @@ const rights: Readonly<Record<RedisService, Rights>> = {
     writes: [...runState, ...shared, ...models, ...queues('operations', 'compositions', 'patches')],
     reads: people,
   },
+  conductor: { writes: [...runState, run.agenda, ...shared, ...models, ...queues('conductor')], reads: people },
   setup: { writes: [...runState, ...shared, ...queues('setups')], reads: people },
 }
 
