@@ -106,7 +106,7 @@ const rationale = Rationale
 
 /** Is the first decision about a run, made once. */
 export const Bootstrap = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('plan'), items: Items, rationale }),
+  z.strictObject({ kind: z.literal('plan'), items: z.array(AgendaItem).max(maxItems), rationale }),
   z.strictObject({ kind: z.literal('block'), reason: Text, rationale }),
 ])
 export type Bootstrap = z.infer<typeof Bootstrap>
@@ -178,13 +178,22 @@ export const InboxMessage = z.discriminatedUnion('kind', [
 ])
 export type InboxMessage = z.infer<typeof InboxMessage>
 
-/** Is what a conductor's commit stores, as a whole. `fruitless`: decisions in a row without progress. */
+/** The most messages that a decision is told of. */
+export const maxHeard = 10
+
+/**
+ * Is what a conductor's commit stores, as a whole. `fruitless`: decisions in a row without progress, which is what `progress` counts.
+ * `heard`: messages that the next decision is told of. `escalated`: the keys of the escalations that any was told of.
+ */
 export const AgendaState = z.strictObject({
   objective: z.string().min(1).max(maxObjectiveCharacters),
   items: z.array(ItemState).max(maxItems),
   decisions: z.int().min(0),
   bootstrap: z.strictObject({ kind: z.enum(['plan', 'block']), model: z.string(), rationale }).nullable(),
   fruitless: z.int().min(0),
+  progress: z.int().min(0).optional(),
+  heard: z.array(InboxMessage).max(maxHeard).optional(),
+  escalated: z.array(z.string()).max(100).optional(),
   approval: z
     .strictObject({
       plan_hash: z.string(),

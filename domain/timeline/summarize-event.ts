@@ -51,6 +51,10 @@ const summaries: Readonly<Record<EventName, (event: Told) => string>> = {
     `${plural(Count.parse(data['decisions']), 'decision')} without a signature refused`,
   'publication.failed': (event) => `not published: ${faultOf(event)}`,
   'decision.made': decisionText,
+  'agenda.decided': ({ data }) => `planned ${plural(Items.parse(data['items']).length, 'item')}: ${reasonOf(data)}`,
+  'plan.approved': ({ data }) => `plan approved by ${Words.parse(data['by'])}`,
+  'conductor.decided': ({ data }) => `decided to ${decidedText(data)}: ${reasonOf(data)}`,
+  'objective.refined': ({ data }) => `objective is now: ${Words.parse(data['objective'])}`,
   'operation.queued': (event) => `${workOf(event)} queued`,
   'operation.started': (event) => `${workOf(event)} started`,
   'operation.retried': (event) =>
@@ -84,6 +88,20 @@ const summaries: Readonly<Record<EventName, (event: Told) => string>> = {
   'operation.failed': (event) => `${workOf(event)} failed: ${faultOf(event)}`,
 }
 
+const Items = z.array(z.unknown()).catch([])
+const Rationale = z.object({ text: Words }).catch({ text: '' })
+
+function reasonOf(data: Told['data']): string {
+  return Words.parse(data['reason']) || Rationale.parse(data['rationale']).text
+}
+
+function decidedText({ kind, item_ids: ids, items }: Told['data']): string {
+  const names = Names.parse(ids)
+  if (kind === 'invalid') return 'do nothing, since no valid decision was given'
+  if (kind === 'follow_up') return `add ${plural(Items.parse(items).length, 'item')}`
+  return [Words.parse(kind), ...(names.length === 0 ? [] : [names.join(', ')])].join(' ')
+}
+
 const told: ReadonlySet<EventName> = new Set([
   'snapshot.stored',
   'nodes.discovered',
@@ -96,6 +114,10 @@ const told: ReadonlySet<EventName> = new Set([
   'human_input.requested',
   'human_input.answered',
   'decision.made',
+  'agenda.decided',
+  'plan.approved',
+  'conductor.decided',
+  'objective.refined',
   'models.away',
   'models.back',
   'budget.set',
