@@ -1,19 +1,18 @@
 import { z } from 'zod'
 import { NodeKind } from './code-node.ts'
-import { NodeId } from './id-schemas.ts'
+import { ItemId, NodeId } from './id-schemas.ts'
 import { endedOperationStatuses } from './operation.ts'
 import { faultOfGlobs } from './path-globs.ts'
 import { maxAnswerCharacters } from './question.ts'
 import { RepoPath } from './repo-path.ts'
+
+export { ItemId } from './id-schemas.ts'
 
 // These shapes cross HTTP and are what a planner model writes, so their names are as other programs read them (snake_case).
 
 export const maxItems = 64
 export const maxRetries = 2
 export const maxObjectiveCharacters = 8_000
-
-export const ItemId = z.string().regex(/^[a-z][a-z0-9_-]{0,39}$/)
-export type ItemId = z.infer<typeof ItemId>
 
 const ItemIds = z.array(ItemId).max(maxItems)
 const Text = z.string().trim().min(1).max(2000)
@@ -207,9 +206,34 @@ export const AgendaState = z.strictObject({
 })
 export type AgendaState = z.infer<typeof AgendaState>
 
-/** Is `open` while a conductor decides what the run does; then why it does not any more. */
+/** Says for what a conductor waits while nothing of its run moves. `since`: milliseconds since the epoch. */
+export const ConductorWait = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('models'), model: z.string(), since: z.number() }),
+  z.strictObject({ kind: z.literal('approval'), since: z.number() }),
+  z.strictObject({ kind: z.literal('answer'), questions: z.int().min(1), since: z.number() }),
+])
+export type ConductorWait = z.infer<typeof ConductorWait>
+
+/** An item that is planned next. `version`: that of the agenda which has dispatched it. `estimate`: its operations are only counted. */
+export const PlanningItem = z.strictObject({
+  item_id: ItemId,
+  version: z.int().min(1),
+  estimate: z.boolean(),
+})
+export type PlanningItem = z.infer<typeof PlanningItem>
+
+/**
+ * Is `open` while a conductor decides what the run does; then why it does not any more. `version` counts its commits, `messages` those that it
+ * has not heard.
+ */
 export const ConductorState = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('open') }),
+  z.strictObject({
+    kind: z.literal('open'),
+    version: z.int().min(0),
+    messages: z.int().min(0),
+    waits: ConductorWait.nullable(),
+    planning: z.array(PlanningItem),
+  }),
   z.strictObject({ kind: z.literal('done') }),
   z.strictObject({ kind: z.literal('blocked'), code: z.string(), reason: z.string() }),
 ])
