@@ -12,7 +12,7 @@ import { type Ending, runAgent } from '#stages/operate/agent/run-agent.ts'
 import type { ToolSet } from '#stages/operate/tools/tool-set.ts'
 import type { PlannerDecision } from './decision-faults.ts'
 import { decisionSchemas, decisionTool, plannerPrompts } from './planner-prompt.ts'
-import type { Asked, PlannerView } from './planner-view.ts'
+import type { Asked } from './planner-view.ts'
 
 export type AskDeps = {
   model: Pick<AskedModel, 'complete' | 'contextTokens'>
@@ -21,7 +21,7 @@ export type AskDeps = {
 }
 
 type Question = Asked & {
-  view: PlannerView
+  view: object
   heard: number
   /** Says what of a decision of the right form cannot be carried out. */
   faults(decision: PlannerDecision): Promise<string[]>
@@ -63,7 +63,7 @@ export async function askPlanner(question: Question, deps: AskDeps, signal: Abor
     schemaHash: sha256(JSON.stringify(definition.parameters, sortedKeys)),
     startedAt,
     ...recorded(transcript),
-    outcome: outcomeOf(ending, given),
+    outcome: outcomeOf(ending, given, transcript),
   }
 }
 
@@ -108,9 +108,14 @@ function recorded({ messages, replies, exchanges, usage }: Transcript) {
 
 type Given = { last: unknown; decision?: PlannerDecision }
 
-function outcomeOf(ending: Awaited<ReturnType<typeof runAgent>>, { last, decision }: Given): DecisionRecord['outcome'] {
+function outcomeOf(
+  ending: Ending | { kind: 'suspended' },
+  { last, decision }: Given,
+  { messages }: Transcript,
+): DecisionRecord['outcome'] {
   if (decision !== undefined && ending.kind === 'submitted') return { kind: 'decided', decision }
-  return { kind: 'invalid', reason: reasonOf(ending), given: clippedJson(last, maxGivenCharacters) }
+  const given = last ?? messages.findLast(({ role }) => role === 'assistant')
+  return { kind: 'invalid', reason: reasonOf(ending), given: clippedJson(given, maxGivenCharacters) }
 }
 
 function reasonOf(ending: Ending | { kind: 'suspended' }): string {

@@ -8,7 +8,6 @@ import {
   maxRetries,
   type Refinement,
 } from '#domain/agenda.ts'
-import { isUnderWay } from './agenda-rules.ts'
 
 export type PlannerDecision = Bootstrap | Decision | Refinement
 

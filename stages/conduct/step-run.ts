@@ -87,7 +87,7 @@ async function takeStep(run: Run, step: Step, deps: StepDeps, signal: AbortSigna
   if (next.kind === 'rest') return inbox.length === 0 ? 'idle' : done({ state, dispatch: [], events: [] })
   const asked = { run, step, state, question: next.question }
   const answer = await ask(asked, deps, signal).catch((error: unknown) => withoutPlanner(run, step, { error, deps, signal }))
-  return 'record' in answer ? noteAndCommit(answer.record) : answer
+  return typeof answer === 'object' && 'record' in answer ? noteAndCommit(answer.record) : answer
 
   async function noteAndCommit(record: DecisionRecord): Promise<Taken> {
     const hash = await putDecisionRecord(deps.objects, run, record)
