@@ -102,7 +102,8 @@ export const modelSettings = {
     owners: ['worker', 'conductor', 'cli', 'api'],
     type: z.string(),
     setByStack: true,
-    about: 'secret: the key that workers and the conductor send to the model servers; the api hides it in what it shows',
+    about:
+      'secret: the key that workers and the conductor send to the model servers; the api hides it in what it shows',
   },
   REMORA_MODEL_MAX_IN_FLIGHT: {
     owners: ['worker', 'conductor'],

@@ -4,7 +4,15 @@ import { type Env, givenValue } from '#platform/env.ts'
 import type { Log, Logging } from '#platform/log.ts'
 import { openReleaser } from '#platform/service-process.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
-import { conductorEnv, type ModelAccess, publisherEnv, servicesEnv, setupEnv, storeEnv, workerEnv } from './stack-env.ts'
+import {
+  conductorEnv,
+  type ModelAccess,
+  publisherEnv,
+  servicesEnv,
+  setupEnv,
+  storeEnv,
+  workerEnv,
+} from './stack-env.ts'
 import { keptSigningKey, lockStack, publishAccess, type StackLock } from './running-stack.ts'
 import { startStores, type StoresOptions } from './stack-stores.ts'
 import { openStackLog, type StackLog } from './stack-log.ts'

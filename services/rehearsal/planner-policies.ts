@@ -90,7 +90,8 @@ const policies: Readonly<Record<string, Policy>> = {
   /** Goes on for ever without anything new. */
   fruitless: {
     bootstrap: (view) => plan(agentsOf(view, 1).map((name) => itemOf(view, name))),
-    decide: (view) => followUp([item(`again-${view.decisions}`, agentsOf(view, 1)[0] ?? '', ['there/is/no/such/folder'])]),
+    decide: (view) =>
+      followUp([item(`again-${view.decisions}`, agentsOf(view, 1)[0] ?? '', ['there/is/no/such/folder'])]),
   },
   /** Adds an item for each message that wakes it, and answers when none is left. */
   wake: {
@@ -117,7 +118,8 @@ export function plannerMove(model: string, conversation: Conversation): Move | u
   const view = viewIn(conversation.userText)
   if (view === undefined) return undefined
   const name = model.replace(/^rehearsal\//, '')
-  const details = conversation.steps.length < (invalidTimes[name] ?? 0) ? invalid : detailsOf(policies[name] ?? usual, view)
+  const details =
+    conversation.steps.length < (invalidTimes[name] ?? 0) ? invalid : detailsOf(policies[name] ?? usual, view)
   return call('submit_result', { status: 'success', summary: `Decided by the ${rehearsalLabel}.`, details })
 }
 

@@ -30,7 +30,10 @@ export function applyDecision(
       const named = new Set(decision.item_ids)
       // What it depended on was judged by the model, and holds it up no longer.
       const begin = (item: ItemState): ItemState => ({ ...item, status: 'waiting', depends_on: [] })
-      return counted({ ...state, items: state.items.map((item) => (named.has(item.item_id) ? begin(item) : item)) }, decided)
+      return counted(
+        { ...state, items: state.items.map((item) => (named.has(item.item_id) ? begin(item) : item)) },
+        decided,
+      )
     }
     case 'retry':
       return counted({ ...state, items: state.items.map((item) => again(item, decision.item_id)) }, decided)

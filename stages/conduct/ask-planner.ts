@@ -51,7 +51,12 @@ export async function askPlanner(question: Question, deps: AskDeps, signal: Abor
     return { kind: 'holds' as const }
   }
   const how = await deps.planner(signal)
-  const run = { transcript, tools: onlySubmits(definition), model: shared(question, deps), journal: journalOver(() => {}) }
+  const run = {
+    transcript,
+    tools: onlySubmits(definition),
+    model: shared(question, deps),
+    journal: journalOver(() => {}),
+  }
   const ending = await runAgent({ ...run, settings: settingsFor(question, how), verify }, signal)
   return {
     v: 1,
@@ -120,5 +125,7 @@ function outcomeOf(
 
 function reasonOf(ending: Ending | { kind: 'suspended' }): string {
   if (ending.kind === 'stopped') return ending.reason
-  return ending.kind === 'submitted' ? `it submitted "${ending.submission.status}", which is no decision` : 'it asked a person'
+  return ending.kind === 'submitted'
+    ? `it submitted "${ending.submission.status}", which is no decision`
+    : 'it asked a person'
 }

@@ -44,7 +44,8 @@ async function placesOf(paths: ReadonlySet<string>, { runId, projectId }: Run, {
   const places = new Set<string>()
   for (const { outcome } of read) {
     if (outcome?.recordHash === undefined) continue
-    for (const { path, line } of await getFindings(objects, projectId, outcome.recordHash)) places.add(`${path}:${line}`)
+    for (const { path, line } of await getFindings(objects, projectId, outcome.recordHash))
+      places.add(`${path}:${line}`)
   }
   return places
 }

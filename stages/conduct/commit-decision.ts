@@ -24,7 +24,12 @@ export function outcomeOfDecision(before: AgendaState, { record, hash }: Recorde
   const evidence = evidenceOf(record, hash)
   if (outcome.kind === 'invalid') {
     const { reason, given } = outcome
-    const event = { event: 'conductor.decided', ...ofConductor(how.origin), status: 'error', errorCode: 'POLICY_002' } as const
+    const event = {
+      event: 'conductor.decided',
+      ...ofConductor(how.origin),
+      status: 'error',
+      errorCode: 'POLICY_002',
+    } as const
     const data = { kind: 'invalid' as const, reason, given, ...evidence }
     return { ...blocked(before, 'POLICY_002', `no valid decision: ${reason}`), events: [{ ...event, data }] }
   }

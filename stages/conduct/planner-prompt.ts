@@ -32,7 +32,11 @@ findings that exist; or \`block\` with the reason. Decisions without a new chang
 }
 
 /** The prompts for one question. All that changes from decision to decision, the time last, comes after what servers keep in their cache. */
-export function plannerPrompts(question: PlannerQuestion, view: object, now: Date): { system: string; message: string } {
+export function plannerPrompts(
+  question: PlannerQuestion,
+  view: object,
+  now: Date,
+): { system: string; message: string } {
   const data = fenced(JSON.stringify(fitValue(view, maxViewCharacters)), 'json')
   return { system: `${role}\n\n${tasks[question]}`, message: `${data}\n\nIt is ${now.toISOString()}.` }
 }

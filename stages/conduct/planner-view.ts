@@ -82,7 +82,15 @@ function itemView(item: ItemState) {
   const { planned = 0, ended = {}, change_sets = 0, findings = 0, faults = {}, fault = null } = result ?? {}
   return {
     ...{ item_id, capability, where, objective: oneLine(objective, 300), depends_on, status, retries },
-    ...(result !== undefined && { criteria: verdictOn(item), operations: planned, ended, change_sets, findings, faults, fault }),
+    ...(result !== undefined && {
+      criteria: verdictOn(item),
+      operations: planned,
+      ended,
+      change_sets,
+      findings,
+      faults,
+      fault,
+    }),
   }
 }
 

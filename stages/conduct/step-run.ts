@@ -8,7 +8,12 @@ import { repeatEvery } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import type { Step } from '#store/ledger/agenda.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
-import { type DecisionRecord, getDecisionRecord, type PlannerQuestion, putDecisionRecord } from '#store/objects/decision-record.ts'
+import {
+  type DecisionRecord,
+  getDecisionRecord,
+  type PlannerQuestion,
+  putDecisionRecord,
+} from '#store/objects/decision-record.ts'
 import type { ObjectStore } from '#store/objects/object-store.ts'
 import { isActive, waitsForApproval } from './agenda-rules.ts'
 import { beginReady, fruitlessBefore } from './apply-decision.ts'
@@ -53,8 +58,8 @@ export async function stepRun(runId: RunId, deps: StepDeps, signal: AbortSignal)
     const run = await deps.ledger.getRun(runId)
     const taken = await takeStep(run, step, deps, signal)
     if (taken === 'lost') return taken
-    if (taken === 'idle') {
-      await deps.ledger.claimStep(runId, { ...claim, leaseMs: 0 }) // for whoever has something to do next
+    if (taken === 'idle' || taken === 'waits') {
+      await deps.ledger.claimStep(runId, { ...claim, leaseMs: 0 }) // gives it up, for whoever has something to do next
       return taken
     }
     const { consumed, ...outcome } = taken
@@ -66,7 +71,7 @@ export async function stepRun(runId: RunId, deps: StepDeps, signal: AbortSignal)
   }
 }
 
-type Taken = 'idle' | 'lost' | (StepOutcome & { consumed: number })
+type Taken = 'idle' | 'lost' | 'waits' | (StepOutcome & { consumed: number })
 type Recorded = { record: DecisionRecord; hash: string }
 
 async function takeStep(run: Run, step: Step, deps: StepDeps, signal: AbortSignal): Promise<Taken> {
@@ -75,7 +80,8 @@ async function takeStep(run: Run, step: Step, deps: StepDeps, signal: AbortSigna
   const state = drainInbox(step.state, inbox, step.counts, Date.now())
   const approvals = approvalsIn(step.state, state, deps.origin)
   const done = (outcome: StepOutcome): Taken => {
-    const waits = outcome.close === undefined && waitsForApproval(outcome.state) ? { kind: 'approval' as const } : undefined
+    const waits =
+      outcome.close === undefined && waitsForApproval(outcome.state) ? { kind: 'approval' as const } : undefined
     return { waits, ...outcome, events: [...approvals, ...outcome.events], consumed: inbox.length }
   }
   const how = { ...madeBy(run), approves: run.request.approval === 'plan', isDry: run.request.dryRun }
@@ -86,7 +92,9 @@ async function takeStep(run: Run, step: Step, deps: StepDeps, signal: AbortSigna
   if (next.kind === 'commit') return done(next.outcome)
   if (next.kind === 'rest') return inbox.length === 0 ? 'idle' : done({ state, dispatch: [], events: [] })
   const asked = { run, step, state, question: next.question }
-  const answer = await ask(asked, deps, signal).catch((error: unknown) => withoutPlanner(run, step, { error, deps, signal }))
+  const answer = await ask(asked, deps, signal).catch((error: unknown) =>
+    withoutPlanner(run, step, { error, deps, signal }),
+  )
   return typeof answer === 'object' && 'record' in answer ? noteAndCommit(answer.record) : answer
 
   async function noteAndCommit(record: DecisionRecord): Promise<Taken> {
@@ -97,7 +105,11 @@ async function takeStep(run: Run, step: Step, deps: StepDeps, signal: AbortSigna
   }
 }
 
-async function replyOf({ projectId, runId }: Run, { reply }: Step, { objects }: StepDeps): Promise<Recorded | undefined> {
+async function replyOf(
+  { projectId, runId }: Run,
+  { reply }: Step,
+  { objects }: StepDeps,
+): Promise<Recorded | undefined> {
   if (reply === null) return undefined
   return { record: await getDecisionRecord(objects, { projectId, runId, hash: reply }), hash: reply }
 }
@@ -174,11 +186,14 @@ function withoutPlanner(run: Run, step: Step, { error, deps, signal }: Failed): 
   const fault = asAppError(error, 'TOOL_004')
   if (signal.aborted || !(fault instanceof AppError) || !fault.code.startsWith('AGENT_')) throw fault
   const waits = { kind: 'models' as const, model: deps.plannerName }
-  const since = run.conductor?.kind === 'open' && run.conductor.waits?.kind === 'models' ? run.conductor.waits.since : undefined
+  const since =
+    run.conductor?.kind === 'open' && run.conductor.waits?.kind === 'models' ? run.conductor.waits.since : undefined
   const waitedMs = since === undefined ? 0 : Date.now() - since
   deps.log.warn('the model that decides about a run does not answer', { run_id: run.runId, error: fault })
-  if (fault.retry && waitedMs <= deps.awayLimitMs)
-    return { state: step.state, dispatch: [], waits, events: [], consumed: 0 }
+  if (fault.retry && waitedMs <= deps.awayLimitMs) {
+    // Of a commit that changes nothing the dispatcher would think that there is something to do.
+    return since === undefined ? { state: step.state, dispatch: [], waits, events: [], consumed: 0 } : 'waits'
+  }
   const reason = fault.retry
     ? `the model that decides has not answered for ${Math.round(waitedMs / 1000)} s: ${fault.message}`
     : `the model that decides cannot be asked: ${fault.message}`
