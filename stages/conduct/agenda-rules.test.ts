@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import type { Criterion, ItemCounts } from '#domain/agenda.ts'
-import { anAgenda, anItemState, someCounts } from './agenda.fixture.ts'
+import type { Criterion } from '#domain/agenda.ts'
+import { anAgenda, anItemState, type SomeCounts, someCounts } from './agenda.fixture.ts'
 import { planHash, readyItems, verdictOn } from './agenda-rules.ts'
 
 const ready = (...given: Parameters<typeof readyItems>) => readyItems(...given).map((item) => item.item_id)
-const ended = (id: string, result: Partial<ItemCounts> = {}, criteria: Criterion[] = []) =>
+const ended = (id: string, result: SomeCounts = {}, criteria: Criterion[] = []) =>
   anItemState(id, { status: 'ended', result: someCounts(result), success_criteria: criteria })
 
 describe('what an item has come to', () => {
-  it.each<[string, Partial<ItemCounts>, Criterion[], string]>([
+  it.each<[string, SomeCounts, Criterion[], string]>([
     ['with nothing to do is met', {}, [], 'met'],
     ['of whose operations some ended well is met', { ended: { succeeded: 1, failed: 9 } }, [], 'met'],
     ['of whose operations none ended well is unmet', { ended: { failed: 1 } }, [], 'unmet'],

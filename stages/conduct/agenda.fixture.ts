@@ -20,9 +20,13 @@ export function anItemState(id: string, more: Partial<ItemState> = {}): ItemStat
   return { ...anItem(id), status: 'waiting', retries: 0, ...more }
 }
 
-export function someCounts(more: Partial<ItemCounts> = {}): ItemCounts {
+const none = { succeeded: 0, unchanged: 0, skipped: 0, failed: 0, blocked: 0, cancelled: 0 }
+
+export type SomeCounts = Partial<Omit<ItemCounts, 'ended'>> & { ended?: Partial<ItemCounts['ended']> }
+
+export function someCounts({ ended, ...more }: SomeCounts = {}): ItemCounts {
   const nothing = { planned: 0, open: 0, change_sets: 0, findings: 0, tokens: 0 }
-  return { ...nothing, ended: {}, faults: {}, reads: null, estimate: null, fault: null, ...more }
+  return { ...nothing, ended: { ...none, ...ended }, faults: {}, reads: null, estimate: null, fault: null, ...more }
 }
 
 export function anAgenda(items: ItemState[], more: Partial<AgendaState> = {}): AgendaState {

@@ -34,11 +34,11 @@ export function outcomeOfDecision(before: AgendaState, { record, hash }: Recorde
     return { ...blocked(before, 'POLICY_002', `no valid decision: ${reason}`), events: [{ ...event, data }] }
   }
   const { decision } = outcome
-  const { state: decided, close } = applyDecision(before, decision, { ...how, model })
+  const { state: decided, begin, close } = applyDecision(before, decision, { ...how, model })
   const event = eventOf(decision, decided, evidence, how.origin)
   if (close !== undefined) return { state: decided, dispatch: [], close, events: [event] }
   const estimate = how.isDry || decided.approval !== null ? uncounted(before, decided) : []
-  const begun = how.isDry ? { state: decided, dispatch: [] } : beginReady(decided)
+  const begun = how.isDry ? { state: decided, dispatch: [] } : beginReady(decided, begin)
   return { ...begun, estimate: estimate.filter((id) => !begun.dispatch.includes(id)), events: [event] }
 }
 

@@ -103,6 +103,13 @@ describe('what a decision makes of the agenda', () => {
     expect(beginReady(applyDecision(none, plan, { ...decided, approves: true }).state).dispatch).toEqual([])
   })
 
+  it('begins an item although what it depends on has not ended well, and only then', () => {
+    const failed = { ...ended, result: someCounts({ ended: { failed: 1 } }) }
+    const stuck = anAgenda([failed, waiting])
+    const { state, begin } = applyDecision(stuck, { kind: 'dispatch', item_ids: ['later'], rationale: because }, decided)
+    expect([beginReady(stuck).dispatch, beginReady(state, begin).dispatch]).toEqual([[], ['later']])
+  })
+
   it('asks for a new approval when the plan has changed, and for none when an item is only tried again', () => {
     const approval = applyDecision(
       anAgenda([], { bootstrap: null }),
