@@ -215,6 +215,7 @@ export function anOperation(over: Partial<Operation> = {}): Operation {
     startedAt: began,
     begunAt: began,
     generation: 1,
+    itemId: null,
     supersededBy: null,
     keptAttempts: [],
     endedAt: began + 122_000,
