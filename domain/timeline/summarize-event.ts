@@ -42,6 +42,7 @@ const summaries: Readonly<Record<EventName, (event: Told) => string>> = {
   'run.completed': ({ data }) =>
     `run completed: ${plural(Count.parse(data['change_sets']), 'change set')} in ${plural(Count.parse(data['files_changed']), 'file')}`,
   'run.failed': (event) => `run failed: ${faultOf(event)}`,
+  'run.blocked': (event) => `run blocked: ${faultOf(event)}`,
   'run.cancelled': (event) => `run cancelled: ${faultOf(event)}`,
   'run.reopened': ({ data }) => `the run goes on with generation ${Count.parse(data['generation'])}`,
   'publication.opened': (event) => `${pullOf(event)} opened: ${Words.parse(event.data['url'])}`,
@@ -51,6 +52,12 @@ const summaries: Readonly<Record<EventName, (event: Told) => string>> = {
     `${plural(Count.parse(data['decisions']), 'decision')} without a signature refused`,
   'publication.failed': (event) => `not published: ${faultOf(event)}`,
   'decision.made': decisionText,
+  'item.started': ({ data }) =>
+    `item ${Words.parse(data['item_id'])} started: ${plural(Count.parse(data['operations']), 'operation')}`,
+  'item.ended': ({ data }) =>
+    `item ${Words.parse(data['item_id'])} ended: ${plural(Count.parse(data['change_sets']), 'change set')}, ${plural(Count.parse(data['findings']), 'finding')}`,
+  'item.blocked': (event) => `item ${Words.parse(event.data['item_id'])} blocked: ${faultOf(event)}`,
+  'objective.extended': ({ data }) => `${Words.parse(data['by'])} added: ${Words.parse(data['text'])}`,
   'agenda.decided': ({ data }) => `planned ${plural(Items.parse(data['items']).length, 'item')}: ${reasonOf(data)}`,
   'plan.approved': ({ data }) => `plan approved by ${Words.parse(data['by'])}`,
   'conductor.decided': ({ data }) => `decided to ${decidedText(data)}: ${reasonOf(data)}`,

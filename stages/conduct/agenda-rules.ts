@@ -1,4 +1,5 @@
-import type { AgendaItem, AgendaState, Criterion, ItemCounts, ItemState } from '#domain/agenda.ts'
+import type { AgendaItem, AgendaState, ItemCounts, ItemState } from '#domain/agenda.ts'
+import { judgeCriterion } from '#domain/criteria.ts'
 import { sha256 } from '#domain/ids.ts'
 import { sortedKeys } from '#domain/json.ts'
 
@@ -9,7 +10,7 @@ export type Verdict = 'met' | 'unmet' | 'open'
 export function verdictOn({ status, result, success_criteria: criteria }: ItemState): Verdict {
   if (status === 'blocked' || status === 'cancelled') return 'unmet'
   if (status !== 'ended' || result === undefined) return 'open'
-  const verdicts = criteria.map((criterion) => judge(criterion, result))
+  const verdicts = criteria.map((criterion) => judgeCriterion(criterion, result))
   if (hasFailed(result) || verdicts.includes('unmet')) return 'unmet'
   return verdicts.includes('open') ? 'open' : 'met'
 }
@@ -17,20 +18,6 @@ export function verdictOn({ status, result, success_criteria: criteria }: ItemSt
 function hasFailed({ ended }: ItemCounts): boolean {
   const { succeeded = 0, unchanged = 0, failed = 0, blocked = 0 } = ended
   return succeeded + unchanged === 0 && failed + blocked > 0
-}
-
-function judge(criterion: Criterion, { ended, change_sets: changeSets, findings }: ItemCounts): Verdict {
-  const { failed = 0, blocked = 0, skipped = 0, cancelled = 0 } = ended
-  switch (criterion.kind) {
-    case 'no_work_left':
-      return failed + blocked + skipped + cancelled === 0 ? 'met' : 'unmet'
-    case 'findings':
-      return findings >= criterion.least ? 'met' : 'unmet'
-    case 'proved_changes':
-      return changeSets >= criterion.least ? 'met' : 'unmet'
-    default:
-      return 'open'
-  }
 }
 
 export function isUnderWay({ status }: Pick<ItemState, 'status'>): boolean {
@@ -68,7 +55,13 @@ export function planHash(items: readonly ItemState[]): string {
   return sha256(JSON.stringify(ordered, sortedKeys))
 }
 
-function planOf({ status: _status, retries: _retries, reads: _reads, result: _result, ...item }: ItemState): AgendaItem {
+function planOf({
+  status: _status,
+  retries: _retries,
+  reads: _reads,
+  result: _result,
+  ...item
+}: ItemState): AgendaItem {
   return item
 }
 

@@ -18,6 +18,7 @@ export const endedRun: Run = {
   patches: {},
   parts: [],
   composing: null,
+  conductor: null,
   nodeListKey: null,
   edgeListKey: null,
   rulesKey: null,
