@@ -219,6 +219,8 @@ export const PlanningItem = z.strictObject({
   item_id: ItemId,
   version: z.int().min(1),
   estimate: z.boolean(),
+  /** That of its operations, once the first of them are planned. */
+  generation: z.int().min(1).optional(),
 })
 export type PlanningItem = z.infer<typeof PlanningItem>
 

@@ -9,9 +9,6 @@ import { readBundleYaml } from '#bundles/bundle-yaml.ts'
 import type { CliConfig } from '../cli-config.ts'
 import { loadFindableNodes, requireKnownFilters } from '../discover/local-discovery.ts'
 
-/** The only bundle whose prompt fits the harness's own tools. */
-export const harnessAgent = 'harness'
-
 /** Throws INTAKE_006, as the API does, but as wrong usage and before anything is started. */
 export function requireKnown(agents: readonly string[], known: readonly string[]): void {
   const fault = unknownAgents(agents, known)

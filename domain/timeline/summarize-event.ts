@@ -134,6 +134,11 @@ const told: ReadonlySet<EventName> = new Set([
   'run.reopened',
   'run.composed',
   'run.failed',
+  'run.blocked',
+  'item.started',
+  'item.ended',
+  'item.blocked',
+  'objective.extended',
 ])
 
 /** Is true for what a person is told while a run goes on; the other events say how it came to that. */

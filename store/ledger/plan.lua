@@ -175,6 +175,10 @@ if item then
     redis.call('HSET', keys.items, prefixed .. 'planned', '1')
     end_planning()
     end_item(item, now())
+  elseif slice == 0 then
+    local planning = cjson.decode(redis.call('HGET', keys.run, 'planning'))
+    planning[1].generation = generation
+    redis.call('HSET', keys.run, 'planning', cjson.encode(planning))
   end
   advance_run(now())
   return 'planned'
