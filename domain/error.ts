@@ -98,6 +98,8 @@ export const errorPolicies = {
   RUN_008: once('the plan changed while it was made', 409),
   RUN_009: once('the run was begun with another kind of model', 409),
   RUN_010: once('somebody else has taken the result of the run', 409),
+  RUN_011: once('the run has no such plan to approve', 409),
+  RUN_012: once('the run has no objective', 409),
   STORE_001: again('Redis unavailable', 503),
   STORE_002: again('object store unavailable', 503),
   STORE_003: once('object missing or hash mismatch', 500),

@@ -109,8 +109,16 @@ export async function startServices(
   options: ServicesOptions = {},
 ): Promise<Services> {
   const { workers = ['worker-1'], publishing, checkout } = options
-  const [freePort = 0, apiHealth = 0, discovery = 0, rehearsal = 0, publisher = 0, access = 0, conductor = 0, ...workerPorts] =
-    await freePorts(7 + workers.length)
+  const [
+    freePort = 0,
+    apiHealth = 0,
+    discovery = 0,
+    rehearsal = 0,
+    publisher = 0,
+    access = 0,
+    conductor = 0,
+    ...workerPorts
+  ] = await freePorts(7 + workers.length)
   const api = publishing?.port ?? freePort
   const envs = serviceEnvs(stores, options, { rehearsal, api, apiHealth, discovery, publisher, access, conductor })
   const starters = new Map<string, () => Service>()

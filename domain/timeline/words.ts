@@ -28,8 +28,8 @@ export function waitingText(waitingFor: readonly Waited[]): string {
   const parts = waitingFor.flatMap(({ kind, model = '', questions = 0, of }) => {
     if (kind === 'models') return [modelText(model)]
     if (kind === 'store') return ['the object store']
+    if (kind === 'approval') return ['the approval of its plan']
     if (kind === 'budget') return [of === 'project' ? 'tokens for its project' : 'tokens']
-    if (kind === 'approval') return ['an approval of its plan']
     return kind === 'answer' ? [plural(questions, 'answer')] : []
   })
   return parts.length === 0 ? '' : `waits for ${parts.join(' and ')}`

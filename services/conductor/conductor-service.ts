@@ -1,14 +1,15 @@
+import type { EventOrigin } from '#domain/event.ts'
 import type { RunId } from '#domain/ids.ts'
 import { failRun, type StageEnd, unlessDeadly, untilStopped } from '#store/ledger/run-stage.ts'
-import { openLedger } from '#store/ledger/ledger.ts'
+import { type Ledger, openLedger } from '#store/ledger/ledger.ts'
 import { redisCheck, expectUsableRedis } from '#store/ledger/redis-check.ts'
 import { redisUserCheck } from '#store/ledger/redis-users.ts'
-import { openStopSignals } from '#store/ledger/stop-signals.ts'
+import { openStopSignals, type StopSignals } from '#store/ledger/stop-signals.ts'
 import { openEventSegments } from '#store/objects/event-segments.ts'
 import { loggedOutages } from '#store/objects/logged-outages.ts'
 import { objectStoreCheck } from '#store/objects/object-store.ts'
 import { openObjects } from '#store/objects/open-objects.ts'
-import { openConsumer } from '#store/queues/consumer.ts'
+import { type Consumer, openConsumer } from '#store/queues/consumer.ts'
 import { openHealth } from '#platform/http-health.ts'
 import type { Log } from '#platform/log.ts'
 import { openMetrics } from '#platform/metrics/open-metrics.ts'
@@ -18,6 +19,7 @@ import type { Redactor } from '#platform/secrets/redactor.ts'
 import { openReleaser } from '#platform/service-process.ts'
 import { noTracing } from '#platform/tracing/open-tracing.ts'
 import type { ConductorConfig } from './conductor-config.ts'
+import type { openSteps as OpenSteps } from './open-steps.ts'
 
 const lockMs = 30_000
 const graceMs = 5_000
@@ -47,32 +49,12 @@ export async function startConductor(config: ConductorConfig, { log, redactor }:
     const readiness = openReadiness(needed, { redis_user: redisUserCheck(redis, 'conductor') })
     const health = await openHealth(config.health, { readiness, metrics })
     releaser.add('health', health.close)
-    let loaded: ReturnType<typeof load> | undefined
-    const load = async () => {
+    const steps = openWhenNeeded(async () => {
       const { openSteps } = await import('./open-steps.ts')
       return openSteps(config, { redis, ledger, objects, origin, metrics, log })
-    }
-    releaser.add('model pool', async () => (await loaded)?.close())
-    const step = async (runId: RunId, signal: AbortSignal): Promise<StageEnd> => {
-      const { stepRun } = await (loaded ??= load())
-      try {
-        return await stepRun(runId, signal)
-      } catch (error) {
-        return failRun(runId, error, { phases: ['execution'], origin, signal }, ledger)
-      }
-    }
-    const consumer = openConsumer({
-      redisUrl,
-      queue: 'conductor',
-      concurrency: runsAtOnce,
-      lockMs,
-      log,
-      handler: async ({ run_id: runId }, signal, stalls) => {
-        await unlessDeadly(runId, { phases: ['execution'], origin, signal, stalls }, ledger, () =>
-          untilStopped(runId, (own) => step(runId, own), { ledger, stops }, signal),
-        )
-      },
     })
+    releaser.add('model pool', steps.close)
+    const consumer = startConsumer(redisUrl, { steps, ledger, stops, origin, log })
     releaser.add('consumer', () => consumer.close({ graceMs }))
     releaser.add('commands that wait for Redis', async () => stopWaiting())
     return { healthPort: health.port, close: releaser.release }
@@ -80,4 +62,47 @@ export async function startConductor(config: ConductorConfig, { log, redactor }:
     await releaser.release()
     throw error
   }
+}
+
+type Opened = ReturnType<typeof OpenSteps>
+
+/** Opens what a step needs with the first one, and once more where that failed. */
+function openWhenNeeded(open: () => Promise<Opened>) {
+  let opened: Promise<Opened> | undefined
+  const get = () => {
+    opened ??= open().catch((error: unknown) => {
+      opened = undefined
+      throw error
+    })
+    return opened
+  }
+  return { get, close: async () => (await opened)?.close() }
+}
+
+type Conducting = {
+  steps: Pick<ReturnType<typeof openWhenNeeded>, 'get'>
+  ledger: Ledger
+  stops: StopSignals
+  origin: EventOrigin
+  log: Log
+}
+
+function startConsumer(redisUrl: string, { steps, ledger, stops, origin, log }: Conducting): Consumer {
+  const phases = ['execution'] as const
+  const step = async (runId: RunId, signal: AbortSignal): Promise<StageEnd> => {
+    const { stepRun } = await steps.get()
+    return stepRun(runId, signal).catch((error: unknown) => failRun(runId, error, { phases, origin, signal }, ledger))
+  }
+  return openConsumer({
+    redisUrl,
+    queue: 'conductor',
+    concurrency: runsAtOnce,
+    lockMs,
+    log,
+    handler: async ({ run_id: runId }, signal, stalls) => {
+      await unlessDeadly(runId, { phases, origin, signal, stalls }, ledger, () =>
+        untilStopped(runId, (own) => step(runId, own), { ledger, stops }, signal),
+      )
+    },
+  })
 }

@@ -106,7 +106,11 @@ describe('what a decision makes of the agenda', () => {
   it('begins an item although what it depends on has not ended well, and only then', () => {
     const failed = { ...ended, result: someCounts({ ended: { failed: 1 } }) }
     const stuck = anAgenda([failed, waiting])
-    const { state, begin } = applyDecision(stuck, { kind: 'dispatch', item_ids: ['later'], rationale: because }, decided)
+    const { state, begin } = applyDecision(
+      stuck,
+      { kind: 'dispatch', item_ids: ['later'], rationale: because },
+      decided,
+    )
     expect([beginReady(stuck).dispatch, beginReady(state, begin).dispatch]).toEqual([[], ['later']])
   })
 

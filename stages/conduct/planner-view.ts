@@ -25,11 +25,11 @@ export type ViewDeps = {
  * number of operations.
  */
 export async function plannerView({ run, state, question, capabilities }: Asked, deps: ViewDeps) {
-  const { agents = null, paths = null, languages = null, limits } = run.request
+  const { agents, paths = null, languages = null, limits } = run.request
   return {
     question,
     objective: state.objective,
-    asked: { agents, paths, languages, limits },
+    asked: { agents: agents.length === 0 ? null : agents, paths, languages, limits },
     capabilities: capabilities.map(({ name, description, languages: own, node_kinds: kinds }) => {
       return { name, description, languages: own, node_kinds: kinds }
     }),

@@ -97,7 +97,12 @@ describe('the first step of a run', () => {
     const decided = (await eventsOf(runId)).find(({ event }) => event === 'agenda.decided')
     expect(decided).toMatchObject({
       origin: { kind: 'conductor' },
-      data: { model: 'rehearsal model (no LLM)', requests: 1, rationale: { confidence: 0.5 }, prompt_tokens: expect.any(Number) },
+      data: {
+        model: 'rehearsal model (no LLM)',
+        requests: 1,
+        rationale: { confidence: 0.5 },
+        prompt_tokens: expect.any(Number),
+      },
     })
     const place = { projectId: stores.project, runId, hash: String(decided?.data['record_hash']) }
     const record = await getDecisionRecord(stores.objects, place)
@@ -129,7 +134,10 @@ describe('the first step of a run', () => {
     const { step, asked } = await conductor('one')
     expect(await step(runId)).toBe('idle')
     const { approval } = await agendaOf(runId)
-    expect(await stateOf(runId)).toMatchObject({ waits: { kind: 'approval' }, planning: [{ item_id: 'lint', estimate: true }] })
+    expect(await stateOf(runId)).toMatchObject({
+      waits: { kind: 'approval' },
+      planning: [{ item_id: 'lint', estimate: true }],
+    })
     const approve = (plan_hash: string) =>
       stores.ledger.sendToConductor(
         runId,
@@ -142,7 +150,9 @@ describe('the first step of a run', () => {
     await approve(approval?.plan_hash ?? '')
     await step(runId)
     expect((await agendaOf(runId)).items).toMatchObject([{ status: 'planning' }])
-    expect((await eventsOf(runId)).filter(({ event }) => event === 'plan.approved')).toMatchObject([{ data: { by: 'me' } }])
+    expect((await eventsOf(runId)).filter(({ event }) => event === 'plan.approved')).toMatchObject([
+      { data: { by: 'me' } },
+    ])
     expect(await asked()).toBe(1)
   })
 })
@@ -164,7 +174,11 @@ describe('an answer that is no decision', () => {
     expect(more).toEqual([])
     expect(decided).toMatchObject({
       errorCode: 'POLICY_002',
-      data: { kind: 'invalid', given: expect.stringContaining('no_such_capability'), reason: expect.stringContaining('nobody') },
+      data: {
+        kind: 'invalid',
+        given: expect.stringContaining('no_such_capability'),
+        reason: expect.stringContaining('nobody'),
+      },
     })
     expect((await agendaOf(runId)).items).toEqual([])
   })
@@ -176,11 +190,17 @@ describe('a conductor that dies', () => {
     const dies = async () => Promise.reject(new Error('killed'))
     const killed = await conductor('one', { ledger: { ...stores.ledger, commitStep: dies }, leaseMs: 300 })
     await expect(killed.step(runId)).rejects.toThrow('killed')
-    expect([await killed.asked(), (await eventsOf(runId)).map(({ event }) => event)]).toEqual([1, ['run.accepted', 'run.started']])
+    expect([await killed.asked(), (await eventsOf(runId)).map(({ event }) => event)]).toEqual([
+      1,
+      ['run.accepted', 'run.started'],
+    ])
     // This one would have planned both agents.
     const next = await conductor('several')
     await expect.poll(() => next.step(runId), { timeout: 20_000 }).toBe('idle')
-    expect([await next.asked(), (await agendaOf(runId)).items.map(({ capability }) => capability)]).toEqual([0, ['lint']])
+    expect([await next.asked(), (await agendaOf(runId)).items.map(({ capability }) => capability)]).toEqual([
+      0,
+      ['lint'],
+    ])
   })
 
   it('keeps others out as long as its claim holds', async () => {

@@ -215,7 +215,6 @@ export function anOperation(over: Partial<Operation> = {}): Operation {
     startedAt: began,
     begunAt: began,
     generation: 1,
-    itemId: null,
     supersededBy: null,
     keptAttempts: [],
     endedAt: began + 122_000,
@@ -223,6 +222,7 @@ export function anOperation(over: Partial<Operation> = {}): Operation {
     waitsFor: null,
     suspensionHash: null,
     startsFrom: [],
+    itemId: null,
     repeats: null,
     ...over,
   }
