@@ -236,7 +236,11 @@ describe('a step of a conductor', () => {
     await endRun(ledger, runId, 'blocked')
     await ledger.reopen(await ledger.getRun(runId), { wanted: {}, origin, command: newToken() })
     expect(await ledger.getRun(runId)).toMatchObject({ status: 'running', phase: 'discovery', conductor: null })
-    const conducting = { to: { phase: 'execution' }, command: 'plan', set: { conductor: 'open', planned: '1' } } as const
+    const conducting = {
+      to: { phase: 'execution' },
+      command: 'plan',
+      set: { conductor: 'open', planned: '1' },
+    } as const
     await ledger.move(runId, { from: [{ status: 'running' }], ...conducting, events: [] })
     expect(await heardOf(runId)).toEqual([{ kind: 'reopened' }])
   })

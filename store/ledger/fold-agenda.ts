@@ -62,7 +62,8 @@ export function foldAgenda() {
         for (const { item_id: id } of decided) named.add(id)
         if (event.event === 'objective.refined') isRefined = true
         if (event.event === 'agenda.decided' && isPlanned) blame('there was an agenda before')
-        if (event.event === 'conductor.decided' && (counted.has(kind) || (kind === 'block' && isPlanned))) decisions += 1
+        if (event.event === 'conductor.decided' && (counted.has(kind) || (kind === 'block' && isPlanned)))
+          decisions += 1
         if (event.event === 'agenda.decided') isPlanned = true
         return
       }
@@ -105,7 +106,8 @@ export function foldAgenda() {
     const found = `${countsText((status) => item.ended.get(status) ?? 0)}, ${item.changeSets} sets, ${item.findings} findings`
     if (told !== found) blame(`item ${data.item_id} has ended with ${told}; its operations with ${found}`)
     const all = sumOf(item)
-    if (all !== item.operations) blame(`item ${data.item_id} has ${item.operations} operations, of which ${all} have ended`)
+    if (all !== item.operations)
+      blame(`item ${data.item_id} has ${item.operations} operations, of which ${all} have ended`)
   }
 
   function violations(run: Run, accounts: Accounts, agenda: AgendaView | undefined): Violation[] {
