@@ -78,15 +78,15 @@ function foldRun(state: ProgressState, event: EventView): ProgressState {
       }
     case 'run.completed':
       return { ...state, phase: 'review', status: 'completed' }
-    case 'run.failed':
-      return { ...state, status: 'failed' }
-    case 'run.blocked':
-      return { ...state, status: 'blocked' }
-    case 'run.cancelled':
-      return { ...state, status: 'cancelled' }
     default:
-      return state
+      return { ...state, status: badEnds[event.event] ?? state.status }
   }
+}
+
+const badEnds: Readonly<Partial<Record<EventView['event'], ProgressState['status']>>> = {
+  'run.failed': 'failed',
+  'run.blocked': 'blocked',
+  'run.cancelled': 'cancelled',
 }
 
 /** The run executes again, and is composed once more after that. */

@@ -1,7 +1,7 @@
 import { figure } from '#domain/figure.ts'
 import { plural } from '#domain/timeline/words.ts'
 import type { AgendaDecision, AgendaItemView, CriterionView, DecisionTalk, RunAgenda } from '#schemas/agenda-schema.ts'
-import type { RunView } from '#schemas/run-schema.ts'
+import { answerLines } from '../progress/answer-lines.ts'
 import type { ReportView } from '../progress/result-report.ts'
 import { wrap } from '../terminal-text.ts'
 import { joinBlocks, labelledLines, shortTime } from '../wording.ts'
@@ -143,19 +143,4 @@ function basisLines({ cited }: AgendaDecision): string[] {
   return cited.length === 0
     ? []
     : ['  it rests on:', ...cited.map(({ seq, summary }) => `    event ${seq}: ${summary}`)]
-}
-
-/** Quotes the answer, and names what it cites. */
-export function answerLines({ text, events, paths, findings }: NonNullable<RunView['answer']>): string[] {
-  const cited = [
-    ...(events.length === 0 ? [] : [`${events.length === 1 ? 'event' : 'events'} ${events.join(', ')}`]),
-    ...paths,
-    ...findings.map(({ path, line }) => `${path}:${line}`),
-  ]
-  const lines = text.split('\n').filter((line) => line.trim() !== '')
-  return [
-    'Answer:',
-    ...lines.map((line) => `  ${line}`),
-    ...(cited.length === 0 ? [] : [`  It rests on ${cited.join('; ')}`]),
-  ]
 }
