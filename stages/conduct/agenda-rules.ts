@@ -16,7 +16,7 @@ export function verdictOn({ status, result, success_criteria: criteria }: ItemSt
 }
 
 function hasFailed({ ended }: ItemCounts): boolean {
-  const { succeeded = 0, unchanged = 0, failed = 0, blocked = 0 } = ended
+  const { succeeded, unchanged, failed, blocked } = ended
   return succeeded + unchanged === 0 && failed + blocked > 0
 }
 

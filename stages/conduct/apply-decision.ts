@@ -1,7 +1,7 @@
 import type { AgendaItem, AgendaState, ItemId, ItemState } from '#domain/agenda.ts'
 import type { ErrorCode } from '#domain/error.ts'
 import { unreachable } from '#domain/error.ts'
-import { approvalFor, planHash, readyItems } from './agenda-rules.ts'
+import { approvalFor, planHash, readyItems, waitsForApproval } from './agenda-rules.ts'
 import { hasBegun, type PlannerDecision } from './decision-faults.ts'
 
 export type Close = { kind: 'done' } | { kind: 'blocked'; code: ErrorCode; reason: string }
@@ -9,12 +9,15 @@ export type Close = { kind: 'done' } | { kind: 'blocked'; code: ErrorCode; reaso
 /** `model`: who decided. `progress`: what the run has made so far. `approves`: a person approves the plan before it begins. */
 export type Decided = { model: string; progress: number; approves: boolean; now: number }
 
-/** Returns the agenda after a decision without faults, and whether that was the last one. */
+/**
+ * Returns the agenda after a decision without faults. `begin`: items that begin whatever has become of those that they depend on. `close`: that
+ * was the last decision.
+ */
 export function applyDecision(
   before: AgendaState,
   decision: PlannerDecision,
   decided: Decided,
-): { state: AgendaState; close?: Close } {
+): { state: AgendaState; begin?: readonly ItemId[]; close?: Close } {
   const { heard: _, ...state } = before
   switch (decision.kind) {
     case 'plan': {
@@ -28,9 +31,10 @@ export function applyDecision(
     }
     case 'dispatch': {
       const named = new Set(decision.item_ids)
-      // What it depended on was judged by the model, and holds it up no longer.
-      const begin = (item: ItemState): ItemState => ({ ...item, status: 'waiting', depends_on: [] })
-      return counted({ ...state, items: state.items.map((item) => (named.has(item.item_id) ? begin(item) : item)) }, decided)
+      const items = state.items.map((item): ItemState => {
+        return named.has(item.item_id) ? { ...item, status: 'waiting' } : item
+      })
+      return { ...counted({ ...state, items }, decided), begin: decision.item_ids }
     }
     case 'retry':
       return counted({ ...state, items: state.items.map((item) => again(item, decision.item_id)) }, decided)
@@ -57,13 +61,14 @@ function ended(state: AgendaState): AgendaState {
   return { ...over(state), decisions: state.decisions + 1 }
 }
 
-/** Marks what may begin as begun. */
-export function beginReady(state: AgendaState): { state: AgendaState; dispatch: ItemId[] } {
-  const dispatch = readyItems(state).map((item) => item.item_id)
-  const items = state.items.map((item): ItemState => {
-    return dispatch.includes(item.item_id) ? { ...item, status: 'planning' } : item
-  })
-  return { state: { ...state, items }, dispatch }
+/** Marks as begun what is ready, and the items in `also` unless a person must approve the plan. */
+export function beginReady(
+  state: AgendaState,
+  also: readonly ItemId[] = [],
+): { state: AgendaState; dispatch: ItemId[] } {
+  const ready = new Set([...readyItems(state).map((item) => item.item_id), ...(waitsForApproval(state) ? [] : also)])
+  const items = state.items.map((item): ItemState => (ready.has(item.item_id) ? { ...item, status: 'planning' } : item))
+  return { state: { ...state, items }, dispatch: [...ready] }
 }
 
 /** Counts decisions in a row before which nothing new was made: a change set, a finding. The first one is after the plan. */

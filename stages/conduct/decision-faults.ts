@@ -8,7 +8,6 @@ import {
   maxRetries,
   type Refinement,
 } from '#domain/agenda.ts'
-import { isUnderWay } from './agenda-rules.ts'
 
 export type PlannerDecision = Bootstrap | Decision | Refinement
 
@@ -38,7 +37,9 @@ function ownFaults(decision: PlannerDecision, known: Nameable): string[] {
       return decision.item_ids.flatMap((id) => {
         const status = items.find((item) => item.item_id === id)?.status
         if (status === undefined) return [`there is no item ${id}: ${namesOf(items)}`]
-        return status === 'waiting' || status === 'stale' ? [] : [`item ${id} is ${status}: only what waits is dispatched`]
+        return status === 'waiting' || status === 'stale'
+          ? []
+          : [`item ${id} is ${status}: only what waits is dispatched`]
       })
     case 'retry':
       return retryFaults(decision.item_id, items)
@@ -68,7 +69,8 @@ function itemFaults(added: readonly AgendaItem[], kept: readonly ItemState[], kn
     if (names.has(id)) faults.push(`there are two items ${id}`)
     names.add(id)
   }
-  if (kept.length + added.length > maxItems) faults.push(`the agenda may have ${maxItems} items, not ${kept.length + added.length}`)
+  if (kept.length + added.length > maxItems)
+    faults.push(`the agenda may have ${maxItems} items, not ${kept.length + added.length}`)
   for (const { item_id: id, capability, depends_on: needed } of added) {
     if (!known.capabilities.includes(capability))
       faults.push(`item ${id}: there is no capability "${capability}", only ${known.capabilities.join(', ')}`)

@@ -1,4 +1,11 @@
-import { type AgendaState, type InboxMessage, type ItemCounts, type ItemId, type ItemState, maxHeard } from '#domain/agenda.ts'
+import {
+  type AgendaState,
+  type InboxMessage,
+  type ItemCounts,
+  type ItemId,
+  type ItemState,
+  maxHeard,
+} from '#domain/agenda.ts'
 import { pathGlobs } from '#domain/path-globs.ts'
 import { approvalFor, isUnderWay, waitsForApproval } from './agenda-rules.ts'
 
