@@ -76,6 +76,9 @@ function foldRun(state: ProgressState, event: EventView): ProgressState {
         seen: undefined,
         patchFiles: Count.parse(data['files']),
       }
+    case 'agenda.decided':
+    case 'conductor.decided':
+      return noteModel(state, Text.parse(data['model']))
     case 'run.completed':
       return { ...state, phase: 'review', status: 'completed' }
     default:
