@@ -96,7 +96,7 @@ function withoutTranscript(operation: Operation, asked: number | undefined): App
     return new AppError('RUN_006', `${none} yet: it is ${status}.`)
   if (asked !== undefined && attempt > 0) {
     const others = attemptsOf(operation)
-    const there = others.length === 0 ? 'There is none' : `There are those of attempts ${others.join(', ')}`
+    const there = others.length === 0 ? 'No attempt has one' : `Attempts that have one: ${others.join(', ')}`
     const why = asked > attempt ? `it has had ${attempt}` : 'a later one has gone on from it'
     return new AppError('RUN_004', `${none} for attempt ${asked}: ${why}. ${there}.`)
   }
