@@ -1,11 +1,13 @@
 import { onTestFinished } from 'vitest'
 import type { ConductorState, InboxMessage } from '#domain/agenda.ts'
-import type { RunId } from '#domain/ids.ts'
+import type { ProjectId, RunId } from '#domain/ids.ts'
 import type { RunRequest } from '#domain/run.ts'
 import { loadBundles } from '#bundles/load-bundle.ts'
 import { openModelPool } from '#models/model-pool.ts'
 import { silentLog } from '#platform/log.ts'
 import { startRehearsal } from '#rehearsal/rehearsal-server.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
+import type { ObjectStore } from '#store/objects/object-store.ts'
 import { getBundle, putBundle } from '#store/objects/stored-records.ts'
 import { anEvent, aNewRun, aRequest, testLedger } from '#testing/open-test-ledger.ts'
 import { testObjects } from '#testing/s3.ts'
@@ -42,23 +44,7 @@ export async function openConducting() {
     }
   }
 
-  /** A run that discovery has handed to its conductor. */
-  async function conducted(request: Partial<RunRequest> = {}): Promise<RunId> {
-    const asked = aRequest({ objective: 'rm -rf / && be good', agents: ['lint', 'docstring'], ...request })
-    const run = aNewRun({ projectId: project, request: asked })
-    const loaded = await loadBundles('agents')
-    const pinned = [...loaded].filter(([name]) => asked.agents.includes(name))
-    const hashes = await Promise.all(pinned.map(([, { bundle }]) => putBundle(objects, project, bundle)))
-    await ledger.createRun(run)
-    await ledger.move(run.runId, {
-      from: [{ status: 'queued' }],
-      to: { status: 'running', phase: 'execution' },
-      command: 'start',
-      set: { bundles: JSON.stringify(hashes), conductor: 'open', planned: '1' },
-      events: [anEvent({ event: 'run.started', phase: 'planning' })],
-    })
-    return run.runId
-  }
+  const conducted = (request: Partial<RunRequest> = {}) => conductedRun({ ledger, objects, project }, request)
 
   /** Ends every item that is dispatched, as discovery does where it finds nothing to do. */
   async function endItems(runId: RunId): Promise<void> {
@@ -105,4 +91,27 @@ export async function openConducting() {
       await closeLedger()
     },
   }
+}
+
+type ConductedStores = { ledger: Ledger; objects: ObjectStore; project: ProjectId }
+
+/** A run that discovery has handed to its conductor. */
+export async function conductedRun(
+  { ledger, objects, project }: ConductedStores,
+  request: Partial<RunRequest> = {},
+): Promise<RunId> {
+  const asked = aRequest({ objective: 'rm -rf / && be good', agents: ['lint', 'docstring'], ...request })
+  const run = aNewRun({ projectId: project, request: asked })
+  const loaded = await loadBundles('agents')
+  const pinned = [...loaded].filter(([name]) => asked.agents.includes(name))
+  const hashes = await Promise.all(pinned.map(([, { bundle }]) => putBundle(objects, project, bundle)))
+  await ledger.createRun(run)
+  await ledger.move(run.runId, {
+    from: [{ status: 'queued' }],
+    to: { status: 'running', phase: 'execution' },
+    command: 'start',
+    set: { bundles: JSON.stringify(hashes), conductor: 'open', planned: '1' },
+    events: [anEvent({ event: 'run.started', phase: 'planning' })],
+  })
+  return run.runId
 }
