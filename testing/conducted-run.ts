@@ -1,6 +1,6 @@
 import type { ItemState } from '#domain/agenda.ts'
 import type { NewEvent } from '#domain/event.ts'
-import { newToken, type RunId } from '#domain/ids.ts'
+import type { RunId } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
 import type { RunRequest } from '#domain/run.ts'
 import type { StepCommit } from '#store/ledger/agenda.ts'
@@ -33,7 +33,7 @@ export function anItem(itemId: string, over: Partial<ItemState> = {}): ItemState
 
 /** Claims a step of the conductor, which takes in all that it hears, and commits it with `over`; returns the version that it has made. */
 export async function takeStep(ledger: Ledger, runId: RunId, over: Partial<StepCommit> = {}): Promise<number> {
-  const claimed = await ledger.claimStep(runId, { token: newToken(), leaseMs: 1_000 })
+  const claimed = await ledger.claimStep(runId, { token: 'the-step', leaseMs: 1_000 })
   if (claimed.kind !== 'claimed') throw new Error(`the step is ${claimed.kind}`)
   const { token, version, state, inbox } = claimed.step
   const step = { token, version, state, consumed: inbox.length, dispatch: [], events: [], ...over }
@@ -83,7 +83,10 @@ export function aPlannedItem(
     capability: 'lint',
     operations: operations.length,
     generation,
-    ...{ looked_at: operations.length, skipped: [], beyond_limit: 0, notices: [] },
+    looked_at: operations.length,
+    skipped: [],
+    beyond_limit: 0,
+    notices: [],
   }
   const started = anEvent({ event: 'item.started', phase: 'execution', origin, data })
   return { slice: 0, operations, last: true, generation, item: { itemId, version, reads: 'what it reads', started } }

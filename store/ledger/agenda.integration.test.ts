@@ -52,7 +52,9 @@ describe('an item of an agenda', () => {
       operations: 2,
       counts: { succeeded: 1, failed: 1, blocked: 0 },
       faults: { AGENT_004: 1 },
-      ...{ change_sets: 1, findings: 2, tokens: 30 },
+      change_sets: 1,
+      findings: 2,
+      tokens: 30,
     })
     const [started] = await eventsOf(runId, 'item.started')
     expect(started?.causationSeq).toBe(decided?.seq)
@@ -109,7 +111,7 @@ describe('an item of an agenda', () => {
     await planned(runId, 'one', [first, second])
     await test.settleAll(runId)
     const { operationId } = first
-    const repeats = { operationId, supersedes: operationId, because: 'asked', changeSetIds: [] } as const
+    const repeats = { operationId, supersedes: operationId, because: 'asked' as const, changeSetIds: [] }
     await planned(runId, 'again', [{ ...first, operationId: recordId(operationId, 2), repeats }, third], 2)
     await test.settleAll(runId)
     const counts = (await ledger.readAgenda(runId))?.counts
@@ -236,7 +238,11 @@ describe('a step of a conductor', () => {
     await endRun(ledger, runId, 'blocked')
     await ledger.reopen(await ledger.getRun(runId), { wanted: {}, origin, command: newToken() })
     expect(await ledger.getRun(runId)).toMatchObject({ status: 'running', phase: 'discovery', conductor: null })
-    const conducting = { to: { phase: 'execution' }, command: 'plan', set: { conductor: 'open', planned: '1' } } as const
+    const conducting = {
+      to: { phase: 'execution' },
+      command: 'plan',
+      set: { conductor: 'open', planned: '1' },
+    } as const
     await ledger.move(runId, { from: [{ status: 'running' }], ...conducting, events: [] })
     expect(await heardOf(runId)).toEqual([{ kind: 'reopened' }])
   })

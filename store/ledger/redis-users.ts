@@ -48,7 +48,16 @@ const rights: Readonly<Record<RedisService, Rights>> = {
       ...shared,
       ...results,
       ...told,
-      ...queues('snapshots', 'discoveries', 'setups', 'operations', 'compositions', 'patches', 'publications', 'conductor'),
+      ...queues(
+        'snapshots',
+        'discoveries',
+        'setups',
+        'operations',
+        'compositions',
+        'patches',
+        'publications',
+        'conductor',
+      ),
     ],
   },
   publisher: {
