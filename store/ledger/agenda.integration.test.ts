@@ -5,6 +5,7 @@ import { aPlannedItem, anItem, conductedRun, dispatchItems, takeStep } from '#te
 import { anEvent, anOutcome, aPlannedOperation, endRun, testLedger } from '#testing/open-test-ledger.ts'
 import { useOpened } from '#testing/use-opened.ts'
 import { runKeys } from './keys.ts'
+import { forgetRun } from './retention.ts'
 
 const test = useOpened(testLedger)
 const origin = { kind: 'api', id: 'q1' } as const
@@ -140,6 +141,30 @@ describe('an item of an agenda', () => {
   })
 })
 
+describe('a run with an objective', () => {
+  it('that is begun again is decided on by its conductor, who hears of it, and leaves nothing when it is forgotten', async () => {
+    const { ledger, redis, namespace } = test
+    const runId = await conductedRun(ledger)
+    await planned(runId, 'one', [first])
+    await test.settleAll(runId)
+    await takeStep(ledger, runId, { close: { kind: 'blocked', code: 'POLICY_001', reason: 'no way on' } })
+    await endRun(ledger, runId, 'blocked')
+    await ledger.reopen(await ledger.getRun(runId), { wanted: {}, origin, command: newToken() })
+    expect(await ledger.getRun(runId)).toMatchObject({ status: 'running', phase: 'discovery', conductor: null })
+    const conducting = {
+      to: { phase: 'execution' },
+      command: 'plan',
+      set: { conductor: 'open', planned: '1' },
+    } as const
+    await ledger.move(runId, { from: [{ status: 'running' }], ...conducting, events: [] })
+    expect(await heardOf(runId)).toEqual([{ kind: 'reopened' }])
+    await takeStep(ledger, runId, { close: { kind: 'done' } })
+    await endRun(ledger, runId)
+    expect(await forgetRun({ redis, namespace }, await ledger.getRun(runId))).toBe('forgotten')
+    expect(await redis.keys(`${namespace}:{${runId}}:*`)).toEqual([])
+  })
+})
+
 describe('verify', () => {
   it.each<[string, (runId: RunId) => Promise<unknown>, number, RegExp]>([
     [
@@ -235,15 +260,5 @@ describe('a step of a conductor', () => {
     expect(await ledger.getRun(runId)).toMatchObject({ phase: 'review', conductor: close })
     const message = { kind: 'said', text: 'more', by: 'human/t1' } as const
     expect(await ledger.sendToConductor(runId, message, { command: 'a', origin })).toBe('over')
-    await endRun(ledger, runId, 'blocked')
-    await ledger.reopen(await ledger.getRun(runId), { wanted: {}, origin, command: newToken() })
-    expect(await ledger.getRun(runId)).toMatchObject({ status: 'running', phase: 'discovery', conductor: null })
-    const conducting = {
-      to: { phase: 'execution' },
-      command: 'plan',
-      set: { conductor: 'open', planned: '1' },
-    } as const
-    await ledger.move(runId, { from: [{ status: 'running' }], ...conducting, events: [] })
-    expect(await heardOf(runId)).toEqual([{ kind: 'reopened' }])
   })
 })
