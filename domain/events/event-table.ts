@@ -3,9 +3,16 @@ import { attemptEvents } from './attempt-events.ts'
 import { operationEvents } from './operation-events.ts'
 import { reviewEvents } from './review-events.ts'
 import { runEvents } from './run-events.ts'
+import { watcherEvents } from './watcher-events.ts'
 
 /** Every event with its category, what it says, and the schema of its data, which is as other programs read it (snake_case). */
-export const eventTable = { ...runEvents, ...operationEvents, ...attemptEvents, ...reviewEvents } as const
+export const eventTable = {
+  ...runEvents,
+  ...operationEvents,
+  ...attemptEvents,
+  ...reviewEvents,
+  ...watcherEvents,
+} as const
 
 export type EventName = keyof typeof eventTable
 export type EventCategory = (typeof eventTable)[EventName]['category']

@@ -1,4 +1,5 @@
 import type { EventOrigin } from '#domain/event.ts'
+import type { RunId } from '#domain/ids.ts'
 import type { SpanRecorder } from '#domain/span.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 import { type Log, silentLog } from '#platform/log.ts'
@@ -27,6 +28,7 @@ import { takeResult } from './take-result.ts'
 import { readTalk, talkVersion } from './talk.ts'
 import { lastTold, readTold, tellEvents, trimTold } from './told-events.ts'
 import { readUsage } from './usage.ts'
+import { keepWatch, readWatch, whileWatching } from './watch.ts'
 import type { EventArchive } from './stored-events.ts'
 import { verifyRun } from './verify.ts'
 import { endWanted, mayWantRetry, wantedNotes } from './runs-to-retry.ts'
@@ -85,6 +87,8 @@ function eventCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
     lastTold: bind(lastTold),
     trimTold: bind(trimTold),
     takeResult: bind(takeResult),
+    readWatch: bind(readWatch),
+    keepWatch: bind(keepWatch),
   }
 }
 
@@ -105,7 +109,8 @@ function storeOf(redis: RedisClient, options: LedgerOptions): LedgerStore {
 }
 
 export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
-  const bind = bindTo(storeOf(redis, options))
+  const store = storeOf(redis, options)
+  const bind = bindTo(store)
   return {
     createRun: bind(createRun),
     expectRunRoom: bind(expectRunRoom),
@@ -150,6 +155,7 @@ export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
     beginPatching: bind(beginPatching),
     endPatching: bind(endPatching),
     ...eventCommands(bind),
+    whileWatching: <T>(runId: RunId, work: (signal: AbortSignal) => Promise<T>) => whileWatching(store, runId, work),
     leftovers: bind(leftovers),
     verify: bind(verifyRun),
   }
