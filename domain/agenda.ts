@@ -1,19 +1,18 @@
 import { z } from 'zod'
 import { NodeKind } from './code-node.ts'
-import { NodeId } from './id-schemas.ts'
+import { ItemId, NodeId } from './id-schemas.ts'
 import { endedOperationStatuses } from './operation.ts'
 import { faultOfGlobs } from './path-globs.ts'
 import { maxAnswerCharacters } from './question.ts'
 import { RepoPath } from './repo-path.ts'
+
+export { ItemId } from './id-schemas.ts'
 
 // These shapes cross HTTP and are what a planner model writes, so their names are as other programs read them (snake_case).
 
 export const maxItems = 64
 export const maxRetries = 2
 export const maxObjectiveCharacters = 8_000
-
-export const ItemId = z.string().regex(/^[a-z][a-z0-9_-]{0,39}$/)
-export type ItemId = z.infer<typeof ItemId>
 
 const ItemIds = z.array(ItemId).max(maxItems)
 const Text = z.string().trim().min(1).max(2000)
@@ -107,7 +106,7 @@ const rationale = Rationale
 
 /** Is the first decision about a run, made once. */
 export const Bootstrap = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('plan'), items: Items, rationale }),
+  z.strictObject({ kind: z.literal('plan'), items: z.array(AgendaItem).max(maxItems), rationale }),
   z.strictObject({ kind: z.literal('block'), reason: Text, rationale }),
 ])
 export type Bootstrap = z.infer<typeof Bootstrap>
@@ -161,9 +160,8 @@ export type Escalation = z.infer<typeof Escalation>
 
 const by = z.string().min(1).max(200)
 
-/** Is what the conductor of a run must hear, in the order in which it came. */
+/** Is what the conductor of a run must hear, in the order in which it came. A run begins without one: its `bootstrap` is null. */
 export const InboxMessage = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('begin') }),
   z.strictObject({ kind: z.literal('item_ended'), item_id: ItemId }),
   z.strictObject({ kind: z.literal('item_estimated'), item_id: ItemId }),
   z.strictObject({ kind: z.literal('said'), text: z.string().min(1).max(maxObjectiveCharacters), by }),
@@ -180,13 +178,22 @@ export const InboxMessage = z.discriminatedUnion('kind', [
 ])
 export type InboxMessage = z.infer<typeof InboxMessage>
 
-/** Is what a conductor's commit stores, as a whole. `fruitless`: decisions in a row without progress. */
+/** The most messages that a decision is told of. */
+export const maxHeard = 10
+
+/**
+ * Is what a conductor's commit stores, as a whole. `fruitless`: decisions in a row without progress, which is what `progress` counts.
+ * `heard`: messages that the next decision is told of. `escalated`: the keys of the escalations that any was told of.
+ */
 export const AgendaState = z.strictObject({
   objective: z.string().min(1).max(maxObjectiveCharacters),
   items: z.array(ItemState).max(maxItems),
   decisions: z.int().min(0),
   bootstrap: z.strictObject({ kind: z.enum(['plan', 'block']), model: z.string(), rationale }).nullable(),
   fruitless: z.int().min(0),
+  progress: z.int().min(0).optional(),
+  heard: z.array(InboxMessage).max(maxHeard).optional(),
+  escalated: z.array(z.string()).max(100).optional(),
   approval: z
     .strictObject({
       plan_hash: z.string(),
@@ -199,9 +206,36 @@ export const AgendaState = z.strictObject({
 })
 export type AgendaState = z.infer<typeof AgendaState>
 
-/** Is `open` while a conductor decides what the run does; then why it does not any more. */
+/** Says for what a conductor waits while nothing of its run moves. `since`: milliseconds since the epoch. */
+export const ConductorWait = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('models'), model: z.string(), since: z.number() }),
+  z.strictObject({ kind: z.literal('approval'), since: z.number() }),
+  z.strictObject({ kind: z.literal('answer'), questions: z.int().min(1), since: z.number() }),
+])
+export type ConductorWait = z.infer<typeof ConductorWait>
+
+/** An item that is planned next. `version`: that of the agenda which has dispatched it. `estimate`: its operations are only counted. */
+export const PlanningItem = z.strictObject({
+  item_id: ItemId,
+  version: z.int().min(1),
+  estimate: z.boolean(),
+  /** That of its operations, once the first of them are planned. */
+  generation: z.int().min(1).optional(),
+})
+export type PlanningItem = z.infer<typeof PlanningItem>
+
+/**
+ * Is `open` while a conductor decides what the run does; then why it does not any more. `version` counts its commits, `messages` those that it
+ * has not heard.
+ */
 export const ConductorState = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('open') }),
+  z.strictObject({
+    kind: z.literal('open'),
+    version: z.int().min(0),
+    messages: z.int().min(0),
+    waits: ConductorWait.nullable(),
+    planning: z.array(PlanningItem),
+  }),
   z.strictObject({ kind: z.literal('done') }),
   z.strictObject({ kind: z.literal('blocked'), code: z.string(), reason: z.string() }),
 ])

@@ -46,8 +46,9 @@ const budgetOf = z.enum(['run', 'project'])
 const overBudget = { of: budgetOf, limit: z.int(), used: z.int(), since: z.number(), resets_at: z.number().optional() }
 const Wait = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('models'), model: z.string(), since: z.number() }),
-  z.strictObject({ kind: z.literal('answer'), questions: z.int() }),
+  z.strictObject({ kind: z.literal('answer'), questions: z.int(), since: z.number().optional() }),
   z.strictObject({ kind: z.literal('budget'), ...overBudget }),
+  z.strictObject({ kind: z.literal('approval'), since: z.number() }),
 ])
 
 /** Says what a run has come to in the end. */
@@ -211,6 +212,11 @@ export const runEvents = {
     category: run_lifecycle,
     about: 'The run was stopped by a person or a newer push.',
     data: z.strictObject({ reason: z.string(), requested_by: z.string() }),
+  },
+  'run.blocked': {
+    category: 'blocked',
+    about: 'Its conductor cannot go on towards the objective: it says why.',
+    data: z.strictObject({ error_code: z.string(), reason: z.string(), ...totals }),
   },
   'run.failed': {
     category: 'failed',
