@@ -86,8 +86,7 @@ export const watcherSettings = {
     key: 'model.roles.watcher',
     owners,
     type: z.string().min(1).max(4096),
-    default: 'default',
-    about: 'the model that reviews what the watcher has found; `default` is that of the workers',
+    about: 'the model that reviews what the watcher has found; without it the one of `model.default`',
   },
 } satisfies SettingsTable
 

@@ -10,7 +10,8 @@ const run_lifecycle = 'run_lifecycle'
 export const itemEvents = {
   'item.started': {
     category: run_lifecycle,
-    about: 'Its operations are planned, and the first of them may run. The commonest reasons of what is left out are named.',
+    about:
+      'Its operations are planned, and the first of them may run. The commonest reasons of what is left out are named.',
     data: z.strictObject({
       item_id,
       capability: z.string(),

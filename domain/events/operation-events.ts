@@ -65,7 +65,13 @@ export const operationEvents = {
   'human_input.answered': {
     category: 'escalation',
     about: 'A person has answered; of a call there is a `verdict`, and `answer` is the reason of a denial.',
-    data: z.strictObject({ request_id, answer: z.string(), verdict: ApprovalVerdict.optional(), by: z.string(), item_id }),
+    data: z.strictObject({
+      request_id,
+      answer: z.string(),
+      verdict: ApprovalVerdict.optional(),
+      by: z.string(),
+      item_id,
+    }),
   },
   'operation.ended': {
     category: 'worker_output',

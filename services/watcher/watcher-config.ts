@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto'
 import { readEnv, type Env } from '#platform/env.ts'
-import { modelAccess } from '#settings/model-access.ts'
+import { processName } from '#platform/log.ts'
+import { modelConfig } from '#settings/model-config.ts'
 import { environmentOf } from '#settings/settings-table.ts'
 import { storageConfig, storageSecrets } from '#settings/storage-settings.ts'
 import { watchThresholds } from '#settings/watcher-settings.ts'
@@ -9,12 +11,13 @@ export type WatcherConfig = ReturnType<typeof parseConfig>['watcher']
 /** The part of the environment that the watcher reads. CONFIG_003 names every variable that is wrong. */
 export function parseConfig(env: Env) {
   const read = readEnv(environmentOf('watcher'), env)
+  const model = modelConfig(read, env)
   const watcher = {
+    /** Leases slots at the model servers by this name, and is the origin of its events. */
+    watcherId: `watcher-${processName()}-${randomBytes(3).toString('hex')}`,
     health: { host: read.REMORA_HEALTH_HOST, port: read.REMORA_WATCHER_HEALTH_PORT },
     storage: storageConfig(read),
-    model: modelAccess(read, env),
-    /** The model of the role, which is `default` for that of `model`. */
-    role: read.REMORA_WATCHER_MODEL,
+    model: { ...model, name: read.REMORA_WATCHER_MODEL ?? model.name },
     thresholds: watchThresholds(read),
   }
   const logging = { level: read.REMORA_LOG_LEVEL, format: read.REMORA_LOG_FORMAT }

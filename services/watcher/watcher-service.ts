@@ -1,11 +1,9 @@
-import { defaultModel } from '#domain/model-health.ts'
-import { openModelPool } from '#models/model-pool.ts'
-import { openSharedSlots } from '#models/pool/slots/shared-slots.ts'
+import { openSharedPool } from '#models/shared-pool.ts'
 import { openHealth } from '#platform/http-health.ts'
-import { type Log, processName } from '#platform/log.ts'
+import type { Log } from '#platform/log.ts'
 import { openMetrics } from '#platform/metrics/open-metrics.ts'
 import { openReadiness } from '#platform/readiness.ts'
-import { connectRedis, patientAnswerMs, type RedisClient } from '#platform/redis-client.ts'
+import { connectRedis, patientAnswerMs } from '#platform/redis-client.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
 import { openReleaser } from '#platform/service-process.ts'
 import { noTracing } from '#platform/tracing/open-tracing.ts'
@@ -19,13 +17,13 @@ import { openEventSegments } from '#store/objects/event-segments.ts'
 import { loggedOutages } from '#store/objects/logged-outages.ts'
 import { objectStoreCheck, permittedPuts } from '#store/objects/object-store.ts'
 import { openObjects } from '#store/objects/open-objects.ts'
-import type { Reviewer } from '#stages/watch/review-window.ts'
 import { runWatcher } from '#stages/watch/run-watcher.ts'
 import type { WatcherConfig } from './watcher-config.ts'
 
 /** Names the consumer group of all processes of the watcher. `idleMs`: what one left unread goes to another. */
 const reading = { group: 'watcher', idleMs: 60_000, waitMs: 5_000 }
-const requestsAtOnce = 16
+/** Is how many requests a watcher has open at each server: workers need the others. */
+const slots = 4
 /** The active runs are looked at at least so often, and four times in the time after which one has stalled. */
 const mostLookMs = 30_000
 
@@ -33,7 +31,7 @@ type ServiceDeps = { log: Log; redactor: Redactor }
 
 /** Watches all runs beside any number of other such processes. It decides nothing: it asks for decisions. */
 export async function startWatcher(config: WatcherConfig, { log, redactor }: ServiceDeps) {
-  const { storage, thresholds, health: address } = config
+  const { storage, thresholds, watcherId, model: how } = config
   const { redisUrl, s3, events } = storage
   const releaser = openReleaser()
   try {
@@ -43,19 +41,25 @@ export async function startWatcher(config: WatcherConfig, { log, redactor }: Ser
     const metrics = openMetrics('watcher')
     const objects = permittedPuts(loggedOutages(await openObjects(s3), log, metrics), openPutPermit(redis))
     releaser.add('objects', async () => objects.close())
-    const origin = { kind: 'watcher', id: processName() } as const
+    const origin = { kind: 'watcher', id: watcherId } as const
     const archive = openEventSegments(objects, events)
     const ledger = openLedger(redis, { origin, archive, redactor, log, traces: noTracing })
-    const reviewer = openReviewer(config, { redis, log })
-    releaser.add('model pool', reviewer.close)
+    const model = openSharedPool(how, { redis, holder: watcherId, slots, metrics, log })
+    releaser.add('model pool', () => model.close())
+    const { temperature, toolChoice } = how
+    const asked = async (signal: AbortSignal) => ({
+      model: how.name ?? (await model.firstModel(signal)),
+      temperature,
+      toolChoice,
+    })
     const needed = { redis: redisCheck(redis), object_store: objectStoreCheck(objects) }
     const readiness = openReadiness(needed, { redis_user: redisUserCheck(redis, 'watcher') })
-    const health = await openHealth(address, { readiness, metrics })
+    const health = await openHealth(config.health, { readiness, metrics })
     releaser.add('health', health.close)
     const waiting = connectRedis(redisUrl, { retries: null }, log)
     const ranges = await openToldGroup({ redis: waiting.redis }, reading)
     const lookMs = Math.min(mostLookMs, thresholds.stalled_s * 250)
-    const deps = { ledger, reviewer, thresholds, origin, ranges, now: () => redisNowMs(redis), log }
+    const deps = { ledger, reviewer: { model, asked }, thresholds, origin, ranges, now: () => redisNowMs(redis), log }
     const endWatching = runWatcher(deps, { lookMs })
     releaser.add('watcher', async () => {
       waiting.stopWaiting()
@@ -68,23 +72,4 @@ export async function startWatcher(config: WatcherConfig, { log, redactor }: Ser
     await releaser.release()
     throw error
   }
-}
-
-type ReviewerDeps = { redis: RedisClient; log: Log }
-
-function openReviewer(
-  { model, role }: WatcherConfig,
-  { redis, log }: ReviewerDeps,
-): Reviewer & { close(): Promise<void> } {
-  const { servers, apiKey, name, timeoutMs, ...how } = model
-  const pool = openModelPool({
-    ...how,
-    endpoints: servers.map((server) => ({ ...server, apiKey })),
-    slots: openSharedSlots({ redis, holder: processName(), log }),
-    requestTimeoutMs: timeoutMs,
-    maxInFlight: requestsAtOnce,
-    log,
-  })
-  const named = role === defaultModel ? name : role
-  return { model: pool, name: async (signal) => named ?? pool.firstModel(signal), close: pool.close }
 }

@@ -1,20 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { escalationKinds } from '#domain/agenda.ts'
+import type { Event } from '#domain/event.ts'
 import { dataFault } from '#domain/events/event-table.ts'
 import type { WatchWindow } from '#domain/events/watcher-events.ts'
-import { watcherSettings, watchThresholds } from '#settings/watcher-settings.ts'
-import { variablesOf } from '#settings/setting.ts'
-import { readEnv } from '#platform/env.ts'
 import { watchClock, watchEvents } from './detectors.ts'
 import { aHistory, type History, type TroubleKind } from './histories.fixture.ts'
+import { usualThresholds } from './usual-thresholds.fixture.ts'
 import { unwatched, type WatchState } from './watch-state.ts'
 
 /** Those that the thresholds were tuned with are 1 to 999. */
 const firstSeed = 20_261_130
 const each = 5
 const lookMs = 30_000
-
-const usualThresholds = watchThresholds(readEnv(variablesOf(watcherSettings, 'watcher'), {}))
 
 type Chosen = WatchWindow & { at: number }
 
@@ -63,6 +60,37 @@ describe('the detectors', () => {
       (history) => history.events,
     )
     expect(events.flatMap(({ event, data }) => dataFault(event, data) ?? [])).toEqual([])
+  })
+})
+
+describe('what the watcher has caused', () => {
+  const by = { thresholds: usualThresholds, budget: null }
+  const failed = aHistory(1).events.find(({ event }) => event === 'operation.ended')
+  if (failed === undefined) throw new Error('the history has no end of an operation')
+  const raised: Event = {
+    ...failed,
+    seq: 1,
+    event: 'escalation.raised',
+    origin: { kind: 'watcher', id: 'w1' },
+    data: {},
+  }
+  const failures = (causeOf: (seq: number) => number) =>
+    Array.from({ length: usualThresholds.failures_in_a_row }, (_, at): Event => {
+      return { ...failed, seq: at + 2, causationSeq: causeOf(at + 2), data: { status: 'failed' } }
+    })
+  const chosen = (events: readonly Event[]) => watchEvents(unwatched, events, by).pending.map((window) => window.kind)
+
+  it('is left out, by its origin and its causes', () => {
+    expect(chosen([raised, ...failures(() => 1)])).toEqual([])
+    expect(chosen([raised, ...failures((seq) => Math.min(2, seq - 1))])).toEqual([])
+  })
+
+  it('is looked at again where it is work of others that follows later', () => {
+    expect(chosen([raised, ...failures(() => 9)])).toEqual(['failure_spike'])
+  })
+
+  it('moves the cursor all the same', () => {
+    expect(watchEvents(unwatched, [raised], by).cursor).toBe(1)
   })
 })
 

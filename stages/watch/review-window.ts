@@ -8,7 +8,7 @@ import { type Run, weightOf } from '#domain/run.ts'
 import type { ToolDefinition } from '#domain/turn.ts'
 import { submitTool } from '#bundles/tool-definition.ts'
 import type { AskedModel } from '#stages/operate/agent/ask-model.ts'
-import type { AgentSettings } from '#stages/operate/agent/agent-settings.ts'
+import type { AgentSettings, ModelSettings } from '#stages/operate/agent/agent-settings.ts'
 import { journalOver } from '#stages/operate/agent/journal.ts'
 import { firstMessages, openTranscript } from '#stages/operate/agent/open-transcript.ts'
 import { runAgent } from '#stages/operate/agent/run-agent.ts'
@@ -18,13 +18,13 @@ import { reviewPrompt, windowText } from './window-text.ts'
 /** Is the `details` of a review's submission. */
 export const ReviewDetails = z.strictObject({ escalations: z.array(Escalation).max(5) })
 
-/** `model` names what was asked; what was asked, and what that cost. */
-export type Review = { kind: 'reviewed'; summary: string; escalations: Escalation[]; asked: AskedFor } | FailedReview
+/** `cost`: which model was asked, what, and for how many tokens. */
+export type Review = { kind: 'reviewed'; summary: string; escalations: Escalation[]; cost: ReviewCost } | FailedReview
 export type FailedReview = { kind: 'failed'; code: ErrorCode | undefined; reason: string }
-type AskedFor = { model: string; prompt_hash: string; prompt_tokens: number; completion_tokens: number }
+type ReviewCost = { model: string; prompt_hash: string; prompt_tokens: number; completion_tokens: number }
 
-/** `name`: the model of the role `watcher`. */
-export type Reviewer = { model: AskedModel; name(signal: AbortSignal): Promise<string> }
+/** `asked` names the model of the role `watcher`, and how it is asked. */
+export type Reviewer = { model: AskedModel; asked(signal: AbortSignal): Promise<ModelSettings> }
 
 const { $schema: _, ...details } = z.toJSONSchema(ReviewDetails, { io: 'input' })
 const { status, summary } = z.record(z.string(), z.unknown()).parse(submitTool.parameters['properties'])
@@ -41,9 +41,7 @@ const reviewTool: ToolDefinition = {
 }
 const definitions = [reviewTool]
 
-const limits: Omit<AgentSettings, 'model'> = {
-  temperature: 0,
-  toolChoice: 'required',
+const limits: Omit<AgentSettings, keyof ModelSettings> = {
   maxTokens: 1_500,
   maxTurns: 2,
   gather: [],
@@ -64,7 +62,7 @@ const maxReason = 500
  * `failed`; only an aborted signal and stores that are away throw.
  */
 export async function reviewWindow(
-  { model, name }: Reviewer,
+  { model, asked }: Reviewer,
   { run, window, events }: { run: Run; window: WatchWindow; events: readonly Event[] },
   signal: AbortSignal,
 ): Promise<Review> {
@@ -80,7 +78,7 @@ export async function reviewWindow(
       ...model,
       complete: (request, ...rest) => model.complete({ ...request, share }, ...rest),
     }
-    const settings = { ...limits, model: await name(signal) }
+    const settings = { ...limits, ...(await asked(signal)) }
     const journal = journalOver(() => {}) // the run has one event of each review
     const tools = { definitions, get: () => undefined }
     const verify = async ({ details: given }: { details: unknown }) => faultOf(given, known)
@@ -92,13 +90,13 @@ export async function reviewWindow(
     const { status: said, summary: short, details: given } = ending.submission
     if (said !== 'success') return { kind: 'failed', code: 'AGENT_011', reason: short.slice(0, maxReason) }
     const { promptTokens, completionTokens } = transcript.usage
-    const asked = {
+    const cost = {
       model: transcript.model,
       prompt_hash: sha256(`${reviewPrompt}\n${text}`),
       prompt_tokens: promptTokens,
       completion_tokens: completionTokens,
     }
-    return { kind: 'reviewed', summary: short, ...ReviewDetails.parse(given), asked }
+    return { kind: 'reviewed', summary: short, ...ReviewDetails.parse(given), cost }
   } catch (error) {
     signal.throwIfAborted()
     if (hasCode(error, 'STORE_001')) throw error

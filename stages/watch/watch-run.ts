@@ -113,12 +113,12 @@ type Judged = { run: Run; deps: WatchDeps; seen: number; raising: number }
 
 function reviewedEvent(
   window: WatchWindow,
-  { escalations, summary, asked }: Extract<Review, { kind: 'reviewed' }>,
+  { escalations, summary, cost }: Extract<Review, { kind: 'reviewed' }>,
   { run, deps, seen, raising }: Judged,
 ): NewEvent {
   const verdict = raising > 0 ? 'escalated' : escalations.length > 0 ? 'known' : 'nothing'
   const data = { ...window, seen, verdict, summary: summary.slice(0, 500), escalations: raising } as const
-  return { event: 'watcher.reviewed', data: { ...data, thresholds: deps.thresholds, ...asked }, ...headOf(run, deps) }
+  return { event: 'watcher.reviewed', data: { ...data, thresholds: deps.thresholds, ...cost }, ...headOf(run, deps) }
 }
 
 function headOf({ phase }: Pick<Run, 'phase'>, { origin }: Pick<WatchDeps, 'origin'>) {
