@@ -71,6 +71,7 @@ export const runEvents = {
     about: 'The run was asked for.',
     data: z.strictObject({
       agents: Names,
+      objective: z.string().optional(),
       archive_sha256: z.string().optional(),
       repository: z.string().optional(),
       ref: z.string().optional(),

@@ -200,7 +200,13 @@ function startConsumers(
   const deps = { ...rest, codeHost, pauses: openFetchPauses(), maxUploadBytes }
   const stages = [
     { queue: 'snapshots', concurrency: 2, phases: ['snapshot'], run: runSnapshotStage, fail: undefined },
-    { queue: 'discoveries', concurrency: 1, phases: ['discovery', 'planning'], run: runDiscoveryStage, fail: failDiscovery },
+    {
+      queue: 'discoveries',
+      concurrency: 1,
+      phases: ['discovery', 'planning'],
+      run: runDiscoveryStage,
+      fail: failDiscovery,
+    },
   ] as const
   const consumers = stages.map(({ queue, concurrency, phases, run, fail }) =>
     openConsumer({

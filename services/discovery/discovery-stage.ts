@@ -84,12 +84,7 @@ function nextItem({ status, phase, stop, conductor }: Run): PlanningItem | undef
 }
 
 /** Plans the items that are dispatched, one after the other: each may do once more what those before it did. */
-async function planItems(
-  first: Run,
-  found: FoundCode,
-  deps: DiscoveryStageDeps,
-  signal: AbortSignal,
-): Promise<void> {
+async function planItems(first: Run, found: FoundCode, deps: DiscoveryStageDeps, signal: AbortSignal): Promise<void> {
   for (let run = first; ; run = await deps.ledger.getRun(first.runId)) {
     const next = nextItem(run)
     if (next === undefined) return

@@ -8,7 +8,12 @@ import { isEndedOperation, type PlannedOperation } from '#domain/operation.ts'
 import { pathGlobs } from '#domain/path-globs.ts'
 import type { Run } from '#domain/run.ts'
 import type { PlanSummary } from '#store/objects/plan-summary.ts'
-import { getRepositoryRules, joinRules, putRepositoryRules, type RepositoryRules } from '#store/objects/repository-rules.ts'
+import {
+  getRepositoryRules,
+  joinRules,
+  putRepositoryRules,
+  type RepositoryRules,
+} from '#store/objects/repository-rules.ts'
 import type { SnapshotView } from '#store/objects/snapshot.ts'
 import { asRecords, type KnownWork, type KnownWorks, knownWorks } from './next-generation.ts'
 import type { PinnedBundle } from './pin-bundles.ts'

@@ -49,8 +49,8 @@ end
 emit(at, ARGV, first_event)
 
 -- A conductor that still waits for the same is not told of again.
-local kind = ARGV[5] ~= '' and cjson.decode(ARGV[5]).kind
-local before = run[5] and cjson.decode(run[5]).kind
+local kind = ARGV[5] ~= '' and cjson.decode(ARGV[5]).kind or nil
+local before = run[5] and cjson.decode(run[5]).kind or nil
 if kind ~= before or consumed + items > 0 then
   has_changed = true
   redis.call('HDEL', keys.run, 'conductor_waits')

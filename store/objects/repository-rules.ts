@@ -43,8 +43,7 @@ export function joinRules(before: RepositoryRules, now: RepositoryRules): Reposi
   const files = { ...before.files }
   for (const [path, file] of Object.entries(now.files)) {
     const { keptNames: kept = [], agentRanges = [] } = Object.hasOwn(files, path) ? (files[path] ?? {}) : {}
-    const keptNames =
-      kept === 'all' || file.keptNames === 'all' ? 'all' : [...new Set([...kept, ...file.keptNames])]
+    const keptNames = kept === 'all' || file.keptNames === 'all' ? 'all' : [...new Set([...kept, ...file.keptNames])]
     const added = file.agentRanges.filter(({ operationId: id }) => !agentRanges.some((own) => own.operationId === id))
     files[path] = { rules: moved[file.rules] ?? file.rules, keptNames, agentRanges: [...agentRanges, ...added] }
   }
