@@ -48,7 +48,7 @@ export const watcherSettings = {
     key: 'watcher.security_signs',
     owners,
     type: shape.security_signs,
-    default: 3,
+    default: 4,
     about:
       'or after so many findings of security rules (`S105`, `CWE-78`, `security/…`), calls that left the workspace (TOOL_007) and calls that a person denied (TOOL_008) within `watcher.window_s`',
   },
