@@ -25,7 +25,7 @@ function windowsOf({ events, budget }: Pick<History, 'events' | 'budget'>): Chos
     state = { ...after, pending: [] }
   }
   const byLook = Map.groupBy(events, ({ ts }) => Math.ceil(ts / lookMs) * lookMs)
-  const [first = 0, last = 0] = [Math.min(...byLook.keys()), Math.max(...byLook.keys())]
+  const [first, last] = [Math.min(...byLook.keys()), Math.max(...byLook.keys())]
   for (let look = first; look <= last; look += lookMs) {
     const come = byLook.get(look) ?? []
     note(watchEvents(state, come, by), (window) => events[window.to_seq - 1]?.ts ?? look)

@@ -180,8 +180,8 @@ function pauseForReason(random: Random, told: Told[]): void {
 
 const samples = new Map<EventName, ReturnType<typeof anEvent>>()
 
-function eventOf({ event, status = 'ok', data, ...given }: Given, ts: number, seq: number): Event {
-  const { event: _, ...made } = getOrMake(samples, event, () => anEvent({ event }))
-  const of = { v: 1, seq, ts, projectId: 'default', runId: 'r1', correlationId: 'r1', status } as const
-  return { ...of, ...made, ...given, data: { ...made.data, ...data }, event, category: eventTable[event].category }
+function eventOf({ event, data, status = 'ok', ...given }: Given, ts: number, seq: number): Event {
+  const { event: _, status: __, ...made } = getOrMake(samples, event, () => anEvent({ event }))
+  const of = { v: 1, seq, ts, projectId: 'default', runId: 'r1', correlationId: 'r1', status, event } as const
+  return { ...made, ...given, ...of, data: { ...made.data, ...data }, category: eventTable[event].category }
 }

@@ -32,8 +32,9 @@ export async function watchRun(runId: RunId, deps: WatchDeps, signal: AbortSigna
   const watched = await deps.ledger
     .whileWatching(runId, async (lost) => {
       const either = AbortSignal.any([signal, lost])
-      let { version, state: kept } = await deps.ledger.readWatch(runId)
-      const state = kept === undefined ? unwatched : WatchState.parse(kept)
+      const kept = await deps.ledger.readWatch(runId)
+      let { version } = kept
+      const state = kept.state === undefined ? unwatched : WatchState.parse(kept.state)
       for (let step: Step = { state, events: [], isDone: false }; !step.isDone;) {
         const run = await deps.ledger.getRun(runId)
         step = await nextStep({ run, state: step.state }, deps, either)

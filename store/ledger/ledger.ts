@@ -88,8 +88,6 @@ function eventCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
     lastTold: bind(lastTold),
     trimTold: bind(trimTold),
     takeResult: bind(takeResult),
-    readWatch: bind(readWatch),
-    keepWatch: bind(keepWatch),
   }
 }
 
@@ -101,6 +99,24 @@ function conductorCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
     sendToConductor: bind(sendToConductor),
     noteItem: bind(noteItem),
     readAgenda: bind(readAgenda),
+  }
+}
+
+function attemptCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
+  return {
+    claim: bind(claim),
+    append: bind(append),
+    settle: bind(settle),
+    release: bind(release),
+    suspend: bind(suspend),
+  }
+}
+
+function watchCommands(store: LedgerStore, bind: ReturnType<typeof bindTo<LedgerStore>>) {
+  return {
+    readWatch: bind(readWatch),
+    keepWatch: bind(keepWatch),
+    whileWatching: <T>(runId: RunId, work: (signal: AbortSignal) => Promise<T>) => whileWatching(store, runId, work),
   }
 }
 
@@ -139,11 +155,7 @@ export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
     blockHeld: bind(blockHeld),
     cancel: bind(cancel),
     endSlice: bind(endSlice),
-    claim: bind(claim),
-    append: bind(append),
-    settle: bind(settle),
-    release: bind(release),
-    suspend: bind(suspend),
+    ...attemptCommands(bind),
     resume: bind(resume),
     ...reviewCommands(bind),
     ...budgetCommands(bind),
@@ -168,7 +180,7 @@ export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
     beginPatching: bind(beginPatching),
     endPatching: bind(endPatching),
     ...eventCommands(bind),
-    whileWatching: <T>(runId: RunId, work: (signal: AbortSignal) => Promise<T>) => whileWatching(store, runId, work),
+    ...watchCommands(store, bind),
     leftovers: bind(leftovers),
     verify: bind(verifyRun),
   }

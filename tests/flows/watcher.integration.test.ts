@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { eventOfWire, WireEvent } from '#domain/event.ts'
 import type { WatchThresholds } from '#domain/events/watcher-events.ts'
@@ -53,7 +54,7 @@ async function followed(request: object, faults?: object): Promise<readonly RunE
 
 const ofWatcher = (events: readonly RunEvent[]) =>
   events.flatMap(({ event, data }) =>
-    /^(?:watcher|escalation)\./.test(event) ? `${event} ${String(data['kind'])}` : [],
+    /^(?:watcher|escalation)\./.test(event) ? `${event} ${z.string().parse(data['kind'])}` : [],
   )
 
 const kindsIn = (events: readonly RunEvent[], thresholds: WatchThresholds) =>
@@ -96,7 +97,10 @@ describe('a run beside a watcher', () => {
     const events = await followed({ objective: 'every function has a docstring', agents: ['docstring'] }, faults)
     const story = events.flatMap(({ event, data }) =>
       /^(?:agenda|conductor|escalation|item)\./.test(event)
-        ? `${event} ${String(data['item_id'] ?? data['kind'] ?? '')}`.trim()
+        ? `${event} ${z
+            .string()
+            .catch('')
+            .parse(data['item_id'] ?? data['kind'])}`.trim()
         : [],
     )
     expect(story).toEqual([
