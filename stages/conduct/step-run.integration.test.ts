@@ -205,8 +205,9 @@ describe('the steps after it', () => {
     const runId = await conducted()
     const { step, asked } = await conductor('wake')
     const rationale = 'nothing has moved for 60 s'
-    const stalled = { kind: 'stalled_run', urgency: 'low', affected: ['run'], mitigation: 'retry', rationale } as const
-    const wake: InboxMessage = { kind: 'escalation', escalation: { ...stalled, dedup_key: 'stalled 1' } }
+    const stalled = { kind: 'stalled_run', urgency: 'low', mitigation: 'retry', rationale } as const
+    const escalation = { ...stalled, affected: ['run'], dedup_key: 'stalled 1' }
+    const wake: InboxMessage = { kind: 'escalation', escalation }
     await step(runId)
     await tell(runId, wake, 'one')
     await tell(runId, wake, 'two')
