@@ -83,7 +83,10 @@ export function aPlannedItem(
     capability: 'lint',
     operations: operations.length,
     generation,
-    ...{ looked_at: operations.length, skipped: [], beyond_limit: 0, notices: [] },
+    looked_at: operations.length,
+    skipped: [],
+    beyond_limit: 0,
+    notices: [],
   }
   const started = anEvent({ event: 'item.started', phase: 'execution', origin, data })
   return { slice: 0, operations, last: true, generation, item: { itemId, version, reads: 'what it reads', started } }

@@ -38,10 +38,7 @@ function scriptedKeys(prefix: string) {
     suspects: `${prefix}suspects`,
     /** Operations that wait for an answer, by the time they wait until. */
     waiting: `${prefix}waiting`,
-    /**
-     * Field `q<N>`: what was asked; `q<N>:end`: how that ended, while it is not open. Both JSON. `allowed:<bundle hash>:<tool>`: who has
-     * allowed the tool for the run.
-     */
+    /** Field `q<N>`: what was asked; `q<N>:end`: how that ended. Both JSON. `allowed:<bundle hash>:<tool>`: who has allowed the tool for the run. */
     questions: `${prefix}questions`,
     /** Failed operations, and blocked ones, by their place in the plan. */
     failed: `${prefix}failed`,

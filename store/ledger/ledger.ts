@@ -127,6 +127,7 @@ function budgetCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
     countSpent: bind(countSpent),
     setProjectBudget: bind(setProjectBudget),
     readProjectBudget: bind(readProjectBudget),
+    readUsage: bind(readUsage),
   }
 }
 
@@ -162,7 +163,6 @@ export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
     ...conductorCommands(bind),
     outboxLength: bind(outboxLength),
     relayResults: bind(relayResults),
-    readUsage: bind(readUsage),
     getRun: bind(getRun),
     listRuns: bind(listRuns),
     activeRuns: bind(activeRuns),
