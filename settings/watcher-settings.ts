@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { WatchThresholds } from '#domain/events/watcher-events.ts'
-import { type SettingsTable, variablesOf } from './setting.ts'
+import type { SettingsTable } from './setting.ts'
 
 const { shape } = WatchThresholds
 const owners = ['watcher'] as const
@@ -89,21 +89,3 @@ export const watcherSettings = {
     about: 'the model that reviews what the watcher has found; without it the one of `model.default`',
   },
 } satisfies SettingsTable
-
-type Values = z.infer<z.ZodObject<ReturnType<typeof variables>>>
-const variables = () => variablesOf(watcherSettings, 'watcher')
-
-export function watchThresholds(read: Values): WatchThresholds {
-  return {
-    failures_in_a_row: read.REMORA_WATCHER_FAILURES_IN_A_ROW,
-    failure_share: read.REMORA_WATCHER_FAILURE_SHARE,
-    timeouts: read.REMORA_WATCHER_TIMEOUTS,
-    limits_hit: read.REMORA_WATCHER_LIMITS_HIT,
-    hit_share: read.REMORA_WATCHER_HIT_SHARE,
-    security_signs: read.REMORA_WATCHER_SECURITY_SIGNS,
-    window_s: read.REMORA_WATCHER_WINDOW_S,
-    budget_pace: read.REMORA_WATCHER_BUDGET_PACE,
-    stalled_s: read.REMORA_WATCHER_STALLED_S,
-    cool_down_s: read.REMORA_WATCHER_COOL_DOWN_S,
-  }
-}

@@ -77,7 +77,7 @@ const rights: Readonly<Record<RedisService, Rights>> = {
   },
   setup: { writes: [...runState, ...shared, ...queues('setups')], reads: people },
   conductor: { writes: [...runState, run.agenda, ...shared, ...models, ...queues('conductor')], reads: people },
-  watcher: { writes: [...runState, ...watched, ...shared, ...models, `${namespace}:events`] },
+  watcher: { writes: [...runState, ...watched, ...shared, ...models, `${namespace}:events`], reads: people },
 }
 
 /** Reads, acknowledges and looks at a group, which an operator has made, and takes over what another reader of it has left. */
