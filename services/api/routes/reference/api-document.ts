@@ -10,7 +10,6 @@ import { nodeEndpoints } from '../runs/node-endpoints.ts'
 import { findingEndpoints } from '../runs/finding-endpoints.ts'
 import { questionEndpoints } from '../runs/question-endpoints.ts'
 import { eventEndpoints } from '../events/event-endpoints.ts'
-import { timelineEndpoints } from '../events/timeline-endpoints.ts'
 import { runEndpoints } from '../runs/run-endpoints.ts'
 import { projectEndpoints } from '../access/project-endpoints.ts'
 import { usageEndpoints } from '../usage/usage-endpoints.ts'
@@ -29,7 +28,6 @@ const groups: readonly { tag: string; endpoints: Readonly<Record<string, RouteCo
       ...intakeEndpoints,
       ...runEndpoints,
       ...eventEndpoints,
-      ...timelineEndpoints,
       ...transcriptEndpoints,
       ...nodeEndpoints,
       ...findingEndpoints,
