@@ -23,7 +23,7 @@ import { type Answer, remoraHere } from './remora-here.ts'
 
 type Place = { origin: string; health: string }
 
-export type OneProcessOptions = Omit<ServicesOptions, 'checkout'>
+export type OneProcessOptions = Omit<ServicesOptions, 'checkout' | 'conductorEnv'>
 
 export type OneProcess = {
   api: RunApi
@@ -79,7 +79,15 @@ async function startAll(options: ServicesOptions, releaser: Releaser): Promise<O
   releaser.add('bucket', bucket.stop)
   const stores = { redisUrl: await ownRedis(releaser), s3: bucket.s3 }
   const parts = openParts(releaser)
-  const unknown = { rehearsal: 0, api: publishing?.port ?? 0, apiHealth: 0, discovery: 0, publisher: 0, access: 0 }
+  const unknown = {
+    rehearsal: 0,
+    api: publishing?.port ?? 0,
+    apiHealth: 0,
+    discovery: 0,
+    publisher: 0,
+    access: 0,
+    conductor: 0,
+  }
   const model = await startRehearsal(parseRehearsal(serviceEnvs(stores, options, unknown).rehearsal))
   parts.add('rehearsal', model, { origin: model.origin, health: model.origin })
   const ports = { ...unknown, rehearsal: Number(new URL(model.origin).port) }

@@ -1,9 +1,12 @@
 import { z } from 'zod'
+import { ItemId } from '../id-schemas.ts'
 import { ApprovalVerdict } from '../question.ts'
 import { EndStatus } from './run-events.ts'
 import { event } from './event-row.ts'
 
-const node = { path: z.string(), qualified_name: z.string() }
+/** The item of the agenda that its operation is of. */
+const item_id = ItemId.optional()
+const node = { path: z.string(), qualified_name: z.string(), item_id }
 const request_id = z.string()
 const attempt = z.int()
 
@@ -15,6 +18,7 @@ const Fault = z.strictObject({
   status: EndStatus.optional(),
   path: z.string().optional(),
   qualified_name: z.string().optional(),
+  item_id,
 })
 
 const worker_call = 'worker_call'
@@ -24,11 +28,12 @@ export const operationEvents = {
   'operation.queued': event(worker_call, 'A worker may take it.', {
     dispatch: z.int(),
     reason: z.literal('job_lost').optional(),
+    item_id,
   }),
   'operation.started': event(
     worker_call,
     'A worker has begun an attempt; `resumes` names the question that it goes on from.',
-    { attempt, dispatch: z.int(), resumes: z.string().optional() },
+    { attempt, dispatch: z.int(), resumes: z.string().optional(), item_id },
   ),
   'operation.retried': event(worker_call, 'The attempt was handed back or lost, and another one follows.', {
     attempt,
@@ -53,7 +58,7 @@ export const operationEvents = {
   'human_input.answered': event(
     'escalation',
     'A person has answered; of a call there is a `verdict`, and `answer` is the reason of a denial.',
-    { request_id, answer: z.string(), verdict: ApprovalVerdict.optional(), by: z.string() },
+    { request_id, answer: z.string(), verdict: ApprovalVerdict.optional(), by: z.string(), item_id },
   ),
   'operation.ended': event('worker_output', 'It has ended. Where no attempt ended it, there are no figures.', {
     attempt: attempt.optional(),

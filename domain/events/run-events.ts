@@ -47,8 +47,9 @@ const budgetOf = z.enum(['run', 'project'])
 const overBudget = { of: budgetOf, limit: z.int(), used: z.int(), since: z.number(), resets_at: z.number().optional() }
 const Wait = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('models'), model: z.string(), since: z.number() }),
-  z.strictObject({ kind: z.literal('answer'), questions: z.int() }),
+  z.strictObject({ kind: z.literal('answer'), questions: z.int(), since: z.number().optional() }),
   z.strictObject({ kind: z.literal('budget'), ...overBudget }),
+  z.strictObject({ kind: z.literal('approval'), since: z.number() }),
 ])
 
 /** Says what a run has come to in the end. */
@@ -68,6 +69,7 @@ const run_lifecycle = 'run_lifecycle'
 export const runEvents = {
   'run.accepted': event(run_lifecycle, 'The run was asked for.', {
     agents: Names,
+    objective: z.string().optional(),
     archive_sha256: z.string().optional(),
     repository: z.string().optional(),
     ref: z.string().optional(),
@@ -160,6 +162,11 @@ export const runEvents = {
   'run.cancelled': event(run_lifecycle, 'The run was stopped by a person or a newer push.', {
     reason: z.string(),
     requested_by: z.string(),
+  }),
+  'run.blocked': event('blocked', 'Its conductor cannot go on towards the objective: it says why.', {
+    error_code: z.string(),
+    reason: z.string(),
+    ...totals,
   }),
   'run.failed': event('failed', 'The run ended for a fault, or none of its operations ended well.', {
     error_code: z.string(),

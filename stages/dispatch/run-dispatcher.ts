@@ -142,9 +142,9 @@ export function windowOf(
   return open + Math.min(open, Math.ceil(queuedRounds * endedPerRound))
 }
 
-function noteMoved({ runId, status, phase, generation, counts }: Run, states: DispatchStates): void {
+function noteMoved({ runId, status, phase, generation, counts, conductor }: Run, states: DispatchStates): void {
   const state = dispatchStateOf(runId, states)
-  const look = JSON.stringify([status, phase, generation, counts])
+  const look = JSON.stringify([status, phase, generation, counts, conductor])
   if (state.moved.look !== look) state.moved = { look, at: performance.now() }
 }
 
@@ -204,6 +204,7 @@ async function advanceRun(
   if (isEnded(run.status) || needsOtherKind(run, deps)) return 0
   await sweepRun(run, state, deps)
   if (run.stop === null && run.phase === 'execution') {
+    if (run.conductor?.kind === 'open') await deps.stageJobs.ensure(run)
     await deps.awayModels.note(run, fleet)
     await deps.budgets.note(run)
     return enqueueReady(run, part, state, deps)

@@ -36,6 +36,7 @@ export const endedRun: Run = {
   usedBudgets: [],
   stop: null,
   isPlanned: true,
+  conductor: null,
   bundleHashes: null,
   agentBundles: null,
   errorPolicy: 'skip_downstream',
