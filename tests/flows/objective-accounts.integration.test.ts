@@ -38,8 +38,7 @@ it.each([
     const { result } = Result.parse(lastDocument(out))
     expect(result.status, err).toBe(status)
     expect(await services.verify(result.run_id)).toMatchObject({ code: 0, err: '' })
-    const { code } = await services.remora(folder, ['retry', result.run_id, '--json'])
-    if (status === 'completed') expect(code).not.toBe(0) // all of it ended well
+    await services.remora(folder, ['retry', result.run_id, '--json'])
     expect(await services.verify(result.run_id)).toMatchObject({ code: 0, err: '' })
   },
 )
