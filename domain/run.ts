@@ -68,7 +68,7 @@ export const maxOpenRuns = 1_000
 /** Bounds the tokens of a budget: the most is more than anyone has, and few enough for exact sums. */
 export const BudgetTokens = z.int().min(1).max(1_000_000_000_000)
 
-export const ApprovalPolicy = z.literal('plan')
+const ApprovalPolicy = z.literal('plan')
 
 /** Holds what the caller asks for: the `request` of a submission (schema `RunRequest` of the OpenAPI document). */
 export const RunRequest = z.strictObject({
