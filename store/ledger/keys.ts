@@ -63,7 +63,7 @@ function scriptedKeys(prefix: string) {
     pace: `${prefix}pace`,
     /** `<operation>:<attempt>` for what attempts have said that are over, until it is in the object store (talk.ts). */
     past: `${prefix}past`,
-    /** Field `<item>:<what>`: what an item of the agenda has come to since it was dispatched last (agenda.ts). */
+    /** Field `<item>:<what>`: what an item of the agenda has come to since it was dispatched last (conductor-steps.ts). */
     items: `${prefix}items`,
     /** What the conductor must hear, in order: JSON of `InboxMessage`. */
     inbox: `${prefix}inbox`,
@@ -81,6 +81,9 @@ function keysApart(prefix: string) {
     agenda: `${prefix}agenda`,
     /** Holds what was made of the run at its code host: the version, the signature and the JSON of a `Publication`. */
     publication: `${prefix}publication`,
+    /** Holds what the watcher knows of the run (watch.ts), and which of its processes looks at it now. */
+    watch: `${prefix}watch`,
+    watching: `${prefix}watching`,
   }
 }
 
