@@ -84,6 +84,27 @@ describe('an item of an agenda', () => {
     expect((await ledger.verify(runId)).violations).toEqual([])
   })
 
+  it('of more than one slice ends with the last of all, although those of the first have ended before', async () => {
+    const { ledger } = test
+    const runId = await conductedRun(ledger)
+    await planned(runId, 'before', [third])
+    const version = await dispatchItems(ledger, runId, anItem('large'))
+    const slice = (at: number, operation: PlannedOperation) => {
+      const sent = { ...aPlannedItem('large', version, [operation], 2), slice: at, last: at === 1, planHash: 'p' }
+      return ledger.plan(runId, sent)
+    }
+    expect([await slice(0, first), await slice(0, first)]).toEqual(['planned', 'already'])
+    expect((await ledger.getRun(runId)).conductor).toMatchObject({ planning: [{ item_id: 'large', generation: 2 }] })
+    await test.settleAll(runId)
+    expect(await heardOf(runId)).toEqual([{ kind: 'item_ended', item_id: 'before' }])
+    expect([await slice(1, second), await slice(1, second)]).toEqual(['planned', 'already'])
+    await test.settleAll(runId)
+    expect(await heardOf(runId)).toHaveLength(2)
+    const counts = (await ledger.readAgenda(runId))?.counts.get('large')
+    expect(counts).toMatchObject({ planned: 2, open: 0, ended: { succeeded: 2 } })
+    expect((await ledger.getRun(runId)).generation).toBe(2)
+  })
+
   it('of which nothing comes ends at once, and one that cannot be planned is blocked with the reason', async () => {
     const { ledger } = test
     const runId = await conductedRun(ledger)

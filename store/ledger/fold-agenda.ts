@@ -4,7 +4,7 @@ import type { Event } from '#domain/event.ts'
 import { type EndedOperationStatus, endedOperationStatuses, isEndedOperation } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import type { OperationAccount, Violation } from './accounts.ts'
-import type { AgendaView } from './agenda.ts'
+import type { AgendaView } from './conductor-steps.ts'
 
 const Status = z.enum(endedOperationStatuses)
 const Items = z.array(z.object({ item_id: ItemId })).default([])

@@ -63,7 +63,7 @@ function scriptedKeys(prefix: string) {
     pace: `${prefix}pace`,
     /** `<operation>:<attempt>` for what attempts have said that are over, until it is in the object store (talk.ts). */
     past: `${prefix}past`,
-    /** Field `<item>:<what>`: what an item of the agenda has come to since it was dispatched last (agenda.ts). */
+    /** Field `<item>:<what>`: what an item of the agenda has come to since it was dispatched last (conductor-steps.ts). */
     items: `${prefix}items`,
     /** What the conductor must hear, in order: JSON of `InboxMessage`. */
     inbox: `${prefix}inbox`,
