@@ -84,6 +84,7 @@ export const errorPolicies = {
   LIMIT_001: again('too many requests', 429),
   LIMIT_002: again('too many uploads at once', 503),
   LIMIT_003: again('too many runs of the token at once', 429),
+  LIMIT_004: again('a budget has too little left for the request now', 503),
   RUN_001: once('unknown run', 404),
   RUN_002: once('unknown filter value', 400),
   RUN_003: once('a required milestone is missing', 422),

@@ -24,7 +24,8 @@ const worker_output = 'worker_output'
 export const attemptEvents = {
   'model.requested': {
     category: worker_progress,
-    about: 'A turn was sent to the model; `left_out` messages no longer fit.',
+    about:
+      'A turn was sent to the model; `left_out` messages no longer fit. `reserved`: the most tokens it may use, of a budget.',
     data: z.strictObject({
       attempt,
       turn,
@@ -33,6 +34,7 @@ export const attemptEvents = {
       tool_choice: z.string(),
       left_out: z.int().optional(),
       model: z.string(),
+      reserved: z.int().optional(),
     }),
   },
   'model.responded': {
@@ -56,6 +58,11 @@ export const attemptEvents = {
       duration_ms: z.number().optional(),
       reason: z.string().optional(),
     }),
+  },
+  'budget.exceeded_by_server': {
+    category: worker_progress,
+    about: 'The server reports more tokens for a turn than the request asked for and had reserved. They count.',
+    data: z.strictObject({ attempt, turn, endpoint: z.string(), requested: z.int(), reported: z.int() }),
   },
   'tool.called': {
     category: worker_progress,

@@ -33,7 +33,11 @@ export const operationEvents = {
   'operation.retried': {
     category: worker_call,
     about: 'The attempt was handed back or lost, and another one follows.',
-    data: z.strictObject({ attempt, reason: z.enum(['drain', 'store', 'models', 'lost', 'abandoned']), ...node }),
+    data: z.strictObject({
+      attempt,
+      reason: z.enum(['drain', 'store', 'models', 'budget', 'lost', 'abandoned']),
+      ...node,
+    }),
   },
   'operation.suspended': {
     category: worker_call,

@@ -43,7 +43,15 @@ const Bundle = z.strictObject({
 })
 
 const budgetOf = z.enum(['run', 'project'])
-const overBudget = { of: budgetOf, limit: z.int(), used: z.int(), since: z.number(), resets_at: z.number().optional() }
+/** `needs`: the least that waits for it, where something is left and it is too little. */
+const overBudget = {
+  of: budgetOf,
+  limit: z.int(),
+  used: z.int(),
+  needs: z.int().optional(),
+  since: z.number(),
+  resets_at: z.number().optional(),
+}
 const Wait = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('models'), model: z.string(), since: z.number() }),
   z.strictObject({ kind: z.literal('answer'), questions: z.int() }),
@@ -171,7 +179,7 @@ export const runEvents = {
   },
   'budget.reached': {
     category: run_lifecycle,
-    about: 'A budget is used up, and work of agents waits for it.',
+    about: 'A budget is used up, or has less left than a request `needs`, and work of agents waits for it.',
     data: z.strictObject(overBudget),
   },
   'budget.renewed': {

@@ -26,6 +26,7 @@ export type OperationAccount = {
   supersededBy: string | null
   /** Has said something that is not over. */
   isSaying: boolean
+  reserved: number
 }
 
 /** `any` says that it is enough that it has ended, well or not. */
@@ -33,8 +34,8 @@ export type Dependency = { id: OperationId; any: boolean }
 
 const text = z.string().nullable()
 const FindingsCount = z.object({ findings: z.int().default(0) })
-const rowFields = ['status', 'outcome', 'question', 'repeats', 'superseded', 'gen'] as const
-const Row = z.tuple([OperationStatus, text, text, text, text, text])
+const rowFields = ['status', 'outcome', 'question', 'repeats', 'superseded', 'gen', 'reserved'] as const
+const Row = z.tuple([OperationStatus, text, text, text, text, text, text])
 
 /** Every operation of the run, in plan order; `waitsFor` is taken from the lists of dependents. */
 export async function readAccounts(store: LedgerStore, runId: RunId): Promise<Map<OperationId, OperationAccount>> {
@@ -47,11 +48,12 @@ export async function readAccounts(store: LedgerStore, runId: RunId): Promise<Ma
     const saying = await Promise.all(ids.map((id) => store.redis.exists(keys.talk(id))))
     for (const [index, id] of ids.entries()) {
       const isSaying = saying[index] === 1
-      const [status, outcome, question, repeated, supersededBy, gen] = Row.parse(rows[index])
+      const [status, outcome, question, repeated, supersededBy, gen, tokens] = Row.parse(rows[index])
       const repeats = RepeatedWork.nullable().parse(parseJson(repeated ?? 'null'))
       const facts = { hasOutcome: outcome !== null, findings: FindingsCount.parse(parseJson(outcome ?? '{}')).findings }
+      const now = { isSaying, reserved: Number(tokens ?? 0) }
       const generation = Number(gen ?? 1)
-      accounts.set(id, { status, ...facts, waitsFor: [], question, generation, repeats, supersededBy, isSaying })
+      accounts.set(id, { status, ...facts, waitsFor: [], question, generation, repeats, supersededBy, ...now })
       waiters.push([id, afters[index] ?? []])
     }
   }

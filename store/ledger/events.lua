@@ -17,6 +17,39 @@ local function used_tokens()
   return tonumber(used[1] or '0') + tonumber(used[2] or '0')
 end
 
+-- How many tokens may be reserved now: what the budget of the run, and its part of its project's day, have left; nil without a budget.
+-- What is reserved counts as used until the answer says what was.
+local function room()
+  local run = redis.call('HMGET', keys.run, 'budget', 'granted', 'returned', 'reserved')
+  local limit = tonumber(run[1] or '')
+  if run[2] then
+    local of_day = tonumber(run[2]) - tonumber(run[3] or '0')
+    limit = math.min(limit or of_day, of_day)
+  end
+  return limit and limit - used_tokens() - tonumber(run[4] or '0')
+end
+
+-- Gives back what the run was granted of its project's day and neither uses nor has reserved, but for `keep` tokens. `granted` and
+-- `returned` only grow: whoever reads an older value of either in the other slot takes the run to have more than it has (budgets.ts).
+local function return_room(keep)
+  local run = redis.call('HMGET', keys.run, 'granted', 'returned', 'reserved')
+  local spare = run[1] and tonumber(run[1]) - tonumber(run[2] or '0') - used_tokens() - tonumber(run[3] or '0') - keep
+  if spare and spare > 0 then redis.call('HINCRBY', keys.run, 'returned', text(spare)) end
+end
+
+-- Sets what the operation has reserved for its next request, or the one under way; 0 gives it back.
+local function reserve(id, tokens)
+  local op = prefix .. 'op:' .. id
+  local before = tonumber(redis.call('HGET', op, 'reserved') or '0')
+  if before == tokens then return end
+  if tokens == 0 then
+    redis.call('HDEL', op, 'reserved')
+  else
+    redis.call('HSET', op, 'reserved', text(tokens))
+  end
+  redis.call('HINCRBY', keys.run, 'reserved', text(tokens - before))
+end
+
 -- Adds to what the present ten seconds have had. They take the place of those of 70 s ago.
 local function keep_pace(at, ended, tokens_in, tokens_out)
   local begun = at - at % 10000
@@ -27,8 +60,8 @@ local function keep_pace(at, ended, tokens_in, tokens_out)
   redis.call('HSET', keys.pace, slot, table.concat(figures, ' '))
 end
 
--- The number of the last event that this command has written; nil without any.
-local told
+-- The number of the last event that this command has written; nil without any. Whether one of them is the answer of a model.
+local told, has_answer = nil, false
 
 -- Lets those who follow the run know that there are new events, once for each command (script.ts). It is only a hint.
 local function tell()
@@ -53,6 +86,7 @@ local function emit(at, events, first, cause)
     times[name] = (times[name] or 0) + 1
     if name == 'run.composed' then composed = (i - first - 1) / 2 + 1 end
     if name == 'model.responded' then
+      has_answer = true
       local prompt, completion = tokens_of(events[i])
       tokens_in, tokens_out = tokens_in + prompt, tokens_out + completion
     end

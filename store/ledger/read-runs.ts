@@ -33,6 +33,11 @@ const numbers = [
   'tokens_in',
   'tokens_out',
   'findings',
+  'reserved',
+  'bound',
+  'lacking',
+  'granted',
+  'returned',
 ] as const
 const others = [
   'request',
@@ -66,6 +71,7 @@ const number = z.coerce.number().default(0)
 const Noted = z.object({
   limit: number,
   used: number,
+  needs: z.number().nullable().default(null),
   since: number,
   resets_at: z.number().nullable().default(null),
   untold: z.boolean().default(false),
@@ -106,6 +112,7 @@ export async function getRun(store: LedgerStore, runId: RunId): Promise<Run> {
     away: JSON.parse(stored('away') ?? '[]'),
     budget: stored('budget') === undefined ? null : Number(stored('budget')),
     ...tokensOf(stored),
+    ...reservedOf(stored),
     findings: number.parse(stored('findings')),
     usedBudgets: usedBudgetsOf(stored),
     stop: stopOf(stored),
@@ -125,6 +132,16 @@ export async function getRun(store: LedgerStore, runId: RunId): Promise<Run> {
 function tokensOf(stored: (name: string) => string | undefined) {
   const [tokensIn, tokensOut] = [number.parse(stored('tokens_in')), number.parse(stored('tokens_out'))]
   return { tokensIn, tokensOut, tokens: tokensIn + tokensOut }
+}
+
+function reservedOf(stored: (name: string) => string | undefined) {
+  const orNull = (name: string) =>
+    z.coerce
+      .number()
+      .nullable()
+      .parse(stored(name) ?? null)
+  const [reserved, returned] = [number.parse(stored('reserved')), number.parse(stored('returned'))]
+  return { reserved, bound: orNull('bound'), lacking: orNull('lacking'), day: { granted: orNull('granted'), returned } }
 }
 
 function reopeningOf(stored: (name: string) => string | undefined) {

@@ -35,6 +35,8 @@ local function change_status(id, from, to, ...)
     redis.call('HDEL', keys.doing, id)
     keep_talk(id)
   end
+  -- What is dispatched may have a reservation already (dispatch.lua).
+  if (from == 'running' or from == 'dispatched') and to ~= 'running' then reserve(id, 0) end
   for _, set in ipairs(sets_of[from] or {}) do redis.call('ZREM', set, id) end
   redis.call('HSET', prefix .. 'op:' .. id, 'status', to, ...)
   redis.call('HINCRBY', keys.run, 'n:' .. from, -1)
@@ -132,10 +134,12 @@ local function note_over(of, wait, at, origin)
   emit(at, { 0, body_of('budget.renewed', origin, { cause = cause }, { of = of, since = before.since }) })
 end
 
--- Notes whether the run has used up its own budget.
+-- Notes whether the run has used up its own budget, or has too little left for what is `lacking`.
 local function note_own_budget(at, origin)
-  local limit, used = tonumber(redis.call('HGET', keys.run, 'budget') or ''), used_tokens()
-  note_over('run', limit and used >= limit and { limit = limit, used = used } or nil, at, origin)
+  local run, used = redis.call('HMGET', keys.run, 'budget', 'lacking'), used_tokens()
+  local limit, needs = tonumber(run[1] or ''), tonumber(run[2] or '')
+  local is_over = limit and limit - used < (needs or 1)
+  note_over('run', is_over and { limit = limit, used = used, needs = needs } or nil, at, origin)
 end
 
 -- Whether a budget keeps the run's agents from going on. Read once per step.

@@ -2,7 +2,7 @@ import { AppError, asAppError } from '#domain/error.ts'
 import type { AppendAnswer, Attempt } from '#store/ledger/attempt.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import type { Doing } from '#store/ledger/live-state.ts'
-import { after } from '#platform/clock.ts'
+import { after, untilAborted } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import { type AgentEvent, type Journal, journalOver } from '../agent/journal.ts'
 import { openDoing, type Untold } from './doing.ts'
@@ -20,6 +20,10 @@ export type AttemptJournal = Journal & {
   /** `cancelled`: the run was cancelled. `lost`: another worker has the operation, and nothing of this attempt counts. */
   readonly stopped: 'cancelled' | 'lost' | undefined
   askNow(): void
+  /** Whether each request to a model needs a reservation: there is a budget, as far as the ledger's last answer says. */
+  readonly isLimited: boolean
+  /** Reserves the tokens for the next request, once all events before it are counted. False when they do not fit now. */
+  reserve(tokens: number, signal: AbortSignal): Promise<boolean>
   /** Notes what the attempt does, for who looks at the run while it goes on. */
   does(kind: Untold): void
   /** Ends the heartbeats and returns the last batch, for the command that settles. `closing`: events that come with that command or not at all. */
@@ -35,16 +39,20 @@ export function openAttemptJournal(
   const batches = openEventBatches({ workerId, attempt: attempt.attempt }, talk)
   const abort = new AbortController()
   let stopped: AttemptJournal['stopped']
+  let { isLimited } = attempt
+  let reserving: PromiseWithResolvers<boolean> | undefined
   const stop = (why: 'cancelled' | 'lost', message: string) => {
     stopped = why
     abort.abort(new AppError('AGENT_010', message))
   }
   const send = async () => {
     const now = doing.untold()
-    const answer = await appendNext(attempt, batches, { ...deps, doing: now })
+    const { answer, reserve } = await appendNext(attempt, batches, { ...deps, doing: now })
     doing.wasTold(now)
-    if (answer.kind === 'lost') stop('lost', 'the operation was given to another worker')
-    else if (answer.stopRequested) stop('cancelled', 'the run was stopped')
+    if (answer.kind === 'lost') return stop('lost', 'the operation was given to another worker')
+    if (answer.stopRequested) return stop('cancelled', 'the run was stopped')
+    isLimited = answer.budget !== undefined
+    if (reserve !== undefined) reserving?.resolve(answer.budget !== 'full')
   }
   const sendAll = async () => {
     do await send()
@@ -60,6 +68,15 @@ export function openAttemptJournal(
     ...journal,
     follow: talk.follow,
     askNow: () => beat.soon(0),
+    get isLimited() {
+      return isLimited
+    },
+    reserve(tokens, signal) {
+      reserving = Promise.withResolvers()
+      batches.reserve(tokens)
+      beat.soon(0)
+      return untilAborted(reserving.promise, signal)
+    },
     does(kind) {
       doing.does(kind)
       beat.soon(flushAfterMs)
@@ -88,13 +105,13 @@ async function appendNext(
   attempt: Attempt,
   batches: EventBatches,
   { ledger, log, doing }: AppendDeps & { doing: Doing | undefined },
-): Promise<AppendAnswer> {
+): Promise<{ answer: AppendAnswer; reserve: number | undefined }> {
   for (;;) {
-    const { n, events, talk } = batches.next()
+    const { n, events, talk, reserve } = batches.next()
     try {
-      const answer = await ledger.append(attempt, n, { events, doing, talk })
+      const answer = await ledger.append(attempt, n, { events, doing, talk, reserve })
       batches.arrived()
-      return answer
+      return { answer, reserve }
     } catch (error) {
       const isAway = isStoreFault(asAppError(error, 'TOOL_004'))
       if (talk === undefined && (isAway || events.length === 0)) throw error
