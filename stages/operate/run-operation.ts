@@ -139,7 +139,8 @@ async function letAgentWork(
     running.checkpoint = { loop, messages: transcript.messages.length }
   }
   const model = { ...deps.model, complete: await completeFor(running, deps, stop) }
-  const reserve: AgentRun['reserve'] = (request, stopped) => reserveTokens(request, { budget: journal, model }, stopped)
+  const reserve: AgentRun['reserve'] = (request, stopped) =>
+    reserveTokens(request, { budget: journal.budget, model }, stopped)
   return runAgent({ transcript, tools, model, settings, journal, verify, from, atTurn, reserve }, signal)
 }
 
