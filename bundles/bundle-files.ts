@@ -5,6 +5,9 @@ import { fileURLToPath } from 'node:url'
 import { AppError } from '#domain/error.ts'
 import { nearest } from '#platform/nearest.ts'
 
+/** The only bundle whose prompt fits the tools of `remora harness`. It does nothing for a repository. */
+export const harnessAgent = 'harness'
+
 const shippedAgents = fileURLToPath(new URL('../agents', import.meta.url))
 
 /** Returns the folder of each bundle by its name, sorted; one in `dir` replaces a shipped one. CONFIG_001 when `dir` cannot be read. */

@@ -24,6 +24,7 @@ const places = [
   'self',
   'events',
   'timeline',
+  'agenda',
   'nodes',
   'operations',
   'changes',

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { StreamOptions } from '#client/read-stream.ts'
 import type { PatchKind } from '#domain/run.ts'
+import { DecisionTalk, RunAgenda, SentToConductor } from '#schemas/agenda-schema.ts'
 import { ChangePage } from '#schemas/change-schema.ts'
 import { type DecisionsBody, DecisionsView, type WantedVerdict } from '#schemas/decision-schema.ts'
 import { FindingPage } from '#schemas/finding-schema.ts'
@@ -68,6 +69,15 @@ function runCalls(connection: ApiConnection) {
     retry: (runId: string, choice: RetryBody) => post(`${runPath(runId)}/retry`, choice, Retried),
     stream: (runId: string, options: StreamOptions) => connection.stream(`${runPath(runId)}/events`, options),
     readPlan: (runId: string) => get(`${runPath(runId)}/plan`, PlanView),
+    /** RUN_012 for a run without an objective. */
+    readAgenda: (runId: string) => get(`${runPath(runId)}/agenda`, RunAgenda),
+    /** Reads what a decision of its model knew. RUN_004 for what is none. */
+    readDecision: (runId: string, seq: number) => get(`${runPath(runId)}/agenda/decisions/${seq}`, DecisionTalk),
+    /** Adds to the objective. RUN_007 when nothing is decided in the run any more. */
+    say: (runId: string, text: string) => post(`${runPath(runId)}/messages`, { text }, SentToConductor),
+    /** RUN_011 when the plan of this hash does not wait for approval. */
+    approve: (runId: string, planHash: string) =>
+      post(`${runPath(runId)}/approval`, { plan_hash: planHash }, SentToConductor),
     listRuns: (page: { before?: string | undefined; limit: number }) => get('/v1/runs', RunPage, page),
     /** Sorted by path. RUN_004 for a run whose nodes were not stored. */
     listNodes: (runId: string, page: Page & { path?: string }) => get(`${runPath(runId)}/nodes`, NodePage, page),

@@ -94,6 +94,21 @@ export const commandList: readonly ListedCommand[] = [
     load: async () => (await import('./commands/steer-commands.ts')).addAnswerCommand,
   },
   {
+    form: 'approve [options] <run> [hash]',
+    about: 'show the plan of a run with an objective, and approve it: then it is done',
+    load: async () => (await import('./commands/objective-commands.ts')).addApproveCommand,
+  },
+  {
+    form: 'say [options] <run> <text...>',
+    about: 'add to the objective of a run while it goes on',
+    load: async () => (await import('./commands/objective-commands.ts')).addSayCommand,
+  },
+  {
+    form: 'why [options] <run> [item]',
+    about: 'say from which decision an item of a plan, or an operation, comes, and what that decision knew',
+    load: async () => (await import('./commands/objective-commands.ts')).addWhyCommand,
+  },
+  {
     form: 'cancel [options] <run>',
     about: 'stop a run: no more of it is started, and what is running is aborted',
     load: async () => (await import('./commands/steer-commands.ts')).addCancelCommand,

@@ -9,6 +9,7 @@ import {
 import { readStream, type StreamFrame, type StreamOptions } from './read-stream.ts'
 import { type Archive, submissionForm } from './multipart.ts'
 import type {
+  Agenda,
   ApprovalAnswer,
   Decisions,
   DecisionsRequest,
@@ -68,6 +69,12 @@ export type RemoraClient = {
   /** Answers what an agent asks, or approves a call: `requestId` is that of the event `human_input.requested`. One answer counts. */
   answer(runId: string, requestId: string, answer: string | ApprovalAnswer): Promise<Question>
   decide(runId: string, decisions: DecisionsRequest): Promise<Decisions>
+  /** Returns the plan of a run with an objective: its items, what became of them, and the decisions with their reasons. */
+  agenda(runId: string): Promise<Agenda>
+  /** Adds to the objective of a run while it goes on. */
+  say(runId: string, text: string): Promise<void>
+  /** Approves the plan of this hash, that of the agenda; a RemoraProblem with RUN_011 when the plan is another one by now. */
+  approve(runId: string, planHash: string): Promise<void>
 }
 
 export { NoAnswer, RemoraProblem }
@@ -140,7 +147,9 @@ function eventCalls(connection: Connection): Pick<RemoraClient, 'stream' | 'subs
   }
 }
 
-function steeringCalls({ json }: Connection): Pick<RemoraClient, 'cancel' | 'answer' | 'decide'> {
+type Steering = Pick<RemoraClient, 'cancel' | 'answer' | 'decide' | 'agenda' | 'say' | 'approve'>
+
+function steeringCalls({ json }: Connection): Steering {
   const post = <T>(path: string, document: object) => json<T>(path, { method: 'POST', json: document })
   return {
     async cancel(runId, reason) {
@@ -149,6 +158,13 @@ function steeringCalls({ json }: Connection): Pick<RemoraClient, 'cancel' | 'ans
     answer: (runId, requestId, answer) =>
       post(`${runPath(runId)}/questions/${encodeURIComponent(requestId)}`, { answer }),
     decide: (runId, decisions) => post(`${runPath(runId)}/decisions`, decisions),
+    agenda: (runId) => json<Agenda>(`${runPath(runId)}/agenda`),
+    async say(runId, text) {
+      await post(`${runPath(runId)}/messages`, { text })
+    },
+    async approve(runId, planHash) {
+      await post(`${runPath(runId)}/approval`, { plan_hash: planHash })
+    },
   }
 }
 

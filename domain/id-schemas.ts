@@ -14,6 +14,10 @@ export type OperationId = z.infer<typeof OperationId>
 export const NodeId = z.string().regex(/^n[0-9a-f]{16}$/)
 export type NodeId = z.infer<typeof NodeId>
 
+/** Is of an agenda (domain/agenda.ts): unique within its run. */
+export const ItemId = z.string().regex(/^[a-z][a-z0-9_-]{0,39}$/)
+export type ItemId = z.infer<typeof ItemId>
+
 export const TokenId = z.string().regex(/^t[0-9a-f]{16}$/)
 export type TokenId = z.infer<typeof TokenId>
 

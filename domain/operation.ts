@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { CodeNode } from './code-node.ts'
-import { OperationId, RunId } from './id-schemas.ts'
+import { ItemId, OperationId, RunId } from './id-schemas.ts'
 import { QuestionId } from './question.ts'
 
 /**
@@ -108,6 +108,8 @@ export const Operation = z.strictObject({
   startsFrom: z.array(OperationId),
   /** The generation of the run that planned it. */
   generation: z.int().min(1),
+  /** The item of the agenda that it is of; null in a run without one. */
+  itemId: ItemId.nullable().default(null),
   /** Is set for a record that does the work of an earlier one once more. */
   repeats: RepeatedWork.nullable(),
   /** Names the record that does its work once more. This one does not count any more. */

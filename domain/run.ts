@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ConductorState, maxObjectiveCharacters } from './agenda.ts'
 import { GateRequest } from './gate.ts'
 import { OperationId, ProjectId, RunId } from './id-schemas.ts'
 import { operationStatuses } from './operation.ts'
@@ -32,11 +33,11 @@ export const skipKindText: Readonly<Record<SkipKind, string>> = {
   secrets: 'files whose names say that they hold secrets: .env, *.pem, id_rsa and the like',
 }
 
-const runStatuses = ['queued', 'running', 'waiting', 'completed', 'failed', 'cancelled'] as const
+const runStatuses = ['queued', 'running', 'waiting', 'completed', 'failed', 'blocked', 'cancelled'] as const
 export const RunStatus = z.enum(runStatuses)
 export type RunStatus = z.infer<typeof RunStatus>
 
-export const endedRunStatuses = ['completed', 'failed', 'cancelled'] as const
+export const endedRunStatuses = ['completed', 'failed', 'blocked', 'cancelled'] as const
 export type EndedRunStatus = (typeof endedRunStatuses)[number]
 
 export const runPhases = ['snapshot', 'discovery', 'planning', 'execution', 'review'] as const
@@ -67,9 +68,16 @@ export const maxOpenRuns = 1_000
 /** Bounds the tokens of a budget: the most is more than anyone has, and few enough for exact sums. */
 export const BudgetTokens = z.int().min(1).max(1_000_000_000_000)
 
+export const ApprovalPolicy = z.literal('plan')
+
 /** Holds what the caller asks for: the `request` of a submission (schema `RunRequest` of the OpenAPI document). */
 export const RunRequest = z.strictObject({
-  agents: z.array(z.string().min(1).max(64)).min(1).max(32),
+  /** None: with an objective any that this service has. */
+  agents: z.array(z.string().min(1).max(64)).max(32),
+  /** What the run is to reach: a conductor decides what is done where (domain/agenda.ts). */
+  objective: z.string().trim().min(1).max(maxObjectiveCharacters).optional(),
+  /** `plan`: nothing of the first plan is carried out before a person has approved it. */
+  approval: ApprovalPolicy.optional(),
   paths: z.array(z.string().min(1).max(1024)).max(100).optional(),
   /** Globs or folders that the run leaves out, in addition to those of the settings. */
   exclude: z.array(z.string().min(1).max(1024)).max(100).optional(),
@@ -209,6 +217,8 @@ export const Run = z.strictObject({
   environment: RunEnvironment.nullable().default(null),
   /** Is true once all its operations are known. */
   isPlanned: z.boolean(),
+  /** Is null for a run whose work no conductor decides on. */
+  conductor: ConductorState.nullable().default(null),
   /** The bundles of its plan, once chosen. */
   bundleHashes: z.array(z.string()).nullable(),
   /** Lists those of them with operations of agents, which need a model; null while none is planned. */

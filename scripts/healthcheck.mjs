@@ -7,6 +7,7 @@ const ports = new Map([
   ['api', env['REMORA_API_HEALTH_PORT'] || '8424'],
   ['discovery', env['REMORA_DISCOVERY_HEALTH_PORT'] || '8422'],
   ['worker', env['REMORA_WORKER_HEALTH_PORT'] || '8423'],
+  ['conductor', env['REMORA_CONDUCTOR_HEALTH_PORT'] || '8428'],
   ['setup', env['REMORA_SETUP_HEALTH_PORT'] || '8425'],
   ['publisher', env['REMORA_PUBLISHER_HEALTH_PORT'] || '8426'],
   ['rehearsal', env['REMORA_REHEARSAL_PORT'] || '8421'],

@@ -43,7 +43,7 @@ const serversOfFile = serversWith(serverUrlOfFile).min(1)
 
 export const modelSettings = {
   REMORA_MODEL_URLS: {
-    owners: ['worker', 'cli', 'api', 'discovery', 'publisher'],
+    owners: ['worker', 'conductor', 'cli', 'api', 'discovery', 'publisher'],
     type: z
       .array(serverUrlOrWord)
       .min(1)
@@ -54,7 +54,7 @@ export const modelSettings = {
   },
   REMORA_MODEL_POOL: {
     key: 'model.pool',
-    owners: ['worker'],
+    owners: ['worker', 'conductor'],
     type: serversWith(serverUrl),
     default: [],
     fromText: parseJson,
@@ -80,7 +80,7 @@ export const modelSettings = {
   },
   REMORA_MODEL: {
     key: 'model.default',
-    owners: ['worker', 'cli'],
+    owners: ['worker', 'conductor', 'cli'],
     type: name,
     setByStack: true,
     about:
@@ -92,28 +92,35 @@ export const modelSettings = {
       toVariables: (value) => ({ [value === rehearsalWord ? 'REMORA_MODEL_URLS' : 'REMORA_MODEL']: String(value) }),
     },
   },
+  REMORA_CONDUCTOR_MODEL: {
+    key: 'model.roles.conductor',
+    owners: ['conductor'],
+    type: name,
+    about: 'the model that decides what a run with an objective does; without it the one of `model.default`',
+  },
   REMORA_MODEL_API_KEY: {
-    owners: ['worker', 'cli', 'api'],
+    owners: ['worker', 'conductor', 'cli', 'api'],
     type: z.string(),
     setByStack: true,
-    about: 'secret: the key that workers send to the model servers; the api hides it in what it shows',
+    about:
+      'secret: the key that workers and the conductor send to the model servers; the api hides it in what it shows',
   },
   REMORA_MODEL_MAX_IN_FLIGHT: {
-    owners: ['worker'],
+    owners: ['worker', 'conductor'],
     type: count.max(100_000),
     default: 64,
     about: 'requests of all workers to one server at once, for servers without a `max_in_flight` in `model.pool`',
   },
   REMORA_MODEL_TEMPERATURE: {
     key: 'model.request.temperature',
-    owners: ['worker'],
+    owners: ['worker', 'conductor'],
     type: z.number().min(0).max(2),
     default: 0,
     about: 'the temperature of every request',
   },
   REMORA_MODEL_STREAM: {
     key: 'model.request.stream',
-    owners: ['worker', 'cli'],
+    owners: ['worker', 'conductor', 'cli'],
     type: z.boolean(),
     default: false,
     about:
@@ -121,7 +128,7 @@ export const modelSettings = {
   },
   REMORA_MODEL_TOOL_CHOICE: {
     key: 'model.request.tool_choice',
-    owners: ['worker'],
+    owners: ['worker', 'conductor'],
     type: z.enum(['required', 'auto']),
     default: 'required',
     about: 'the tool choice of every request but the last of an attempt, which must submit',
@@ -135,7 +142,7 @@ export const modelSettings = {
   },
   REMORA_MODEL_TIMEOUT_MS: {
     key: 'model.request.timeout_s',
-    owners: ['worker'],
+    owners: ['worker', 'conductor'],
     type: count.max(3_600_000),
     default: 120_000,
     about:
@@ -149,14 +156,14 @@ export const modelSettings = {
   },
   REMORA_MODEL_HEDGE_AFTER_MS: {
     key: 'model.request.hedge_after_ms',
-    owners: ['worker'],
+    owners: ['worker', 'conductor'],
     type: z.int().min(0).max(3_600_000),
     default: 0,
     about:
       'how long a request may be without an answer before it is also sent to a second server; the first good reply counts. 0: never, since a second request costs as much as the first',
   },
   REMORA_MODEL_RETRY_BUDGET_MS: {
-    owners: ['worker', 'cli'],
+    owners: ['worker', 'conductor', 'cli'],
     type: count.max(3_600_000),
     default: 20_000,
     about:
@@ -164,10 +171,10 @@ export const modelSettings = {
   },
   REMORA_MODEL_AWAY_LIMIT_S: {
     key: 'model.away_limit_s',
-    owners: ['discovery'],
+    owners: ['discovery', 'conductor'],
     type: count.max(30 * 86_400),
     default: 86_400,
     about:
-      'how many seconds operations wait for a model of which no server works before they end as blocked (AGENT_002); `remora retry` repeats those',
+      'how many seconds operations wait for a model of which no server works before they end as blocked (AGENT_002), and a run for the one that decides about it (POLICY_001); `remora retry` repeats those',
   },
 } satisfies SettingsTable

@@ -68,14 +68,14 @@ export const serviceSettings = {
     about: 'the settings file; `none`: no file. Without it the nearest `remora.yaml` from the working folder upwards',
   },
   REMORA_LOG_LEVEL: {
-    owners: ['cli', 'api', 'discovery', 'worker', 'setup', 'publisher'],
+    owners: ['cli', 'api', 'discovery', 'worker', 'conductor', 'setup', 'publisher'],
     type: z.enum(logLevels),
     default: 'info',
     setByStack: true,
     about: "the least level that is logged, on stderr, of an embedded stack in its folder's `stack.log`",
   },
   REMORA_LOG_FORMAT: {
-    owners: ['cli', 'api', 'discovery', 'worker', 'setup', 'publisher'],
+    owners: ['cli', 'api', 'discovery', 'worker', 'conductor', 'setup', 'publisher'],
     type: z.enum(logFormats),
     default: 'json',
     about: 'how log lines look: `json`, one document on each, or `pretty`, for people',
@@ -149,11 +149,11 @@ export const serviceSettings = {
       'seconds between two searches for ended runs; 0: this process does none. Unreferenced objects are collected at most once an hour, by one process at a time',
   },
   REMORA_LEASE_MS: {
-    owners: ['discovery', 'worker', 'publisher'],
+    owners: ['discovery', 'worker', 'conductor', 'publisher'],
     type: z.int().min(1000).max(3_600_000),
     default: 30_000,
     about:
-      'how long a worker may be silent before its operations go to another one, a publisher its publications, and a discovery (at least 10 s) its stages; the same on all workers, publishers and discoveries',
+      'how long a worker may be silent before its operations go to another one, a conductor its runs, a publisher its publications, and a discovery (at least 10 s) its stages; the same on all of them',
   },
   REMORA_BLOB_CACHE_BYTES: {
     owners: ['discovery', 'worker'],
@@ -162,7 +162,7 @@ export const serviceSettings = {
     about: 'file contents kept in memory; without it a worker keeps 4 MiB for each slot, and 256 MiB at most',
   },
   REMORA_HEALTH_HOST: {
-    owners: ['api', 'discovery', 'worker', 'setup', 'publisher'],
+    owners: ['api', 'discovery', 'worker', 'conductor', 'setup', 'publisher'],
     type: text.min(1),
     default: '127.0.0.1',
     setByStack: true,
@@ -172,6 +172,7 @@ export const serviceSettings = {
   REMORA_API_HEALTH_PORT: healthPort('api', 8424),
   REMORA_DISCOVERY_HEALTH_PORT: healthPort('discovery', 8422),
   REMORA_WORKER_HEALTH_PORT: healthPort('worker', 8423),
+  REMORA_CONDUCTOR_HEALTH_PORT: healthPort('conductor', 8428),
   REMORA_SETUP_HEALTH_PORT: healthPort('setup', 8425),
   REMORA_PUBLISHER_HEALTH_PORT: healthPort('publisher', 8426),
   REMORA_WORKER_ID: {

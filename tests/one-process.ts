@@ -8,6 +8,8 @@ import { openRedactor } from '#platform/secrets/redactor.ts'
 import { openReleaser, type Releaser } from '#platform/service-process.ts'
 import { parseConfig as parseApi } from '../services/api/api-config.ts'
 import { startApi } from '../services/api/api-service.ts'
+import { parseConfig as parseConductor } from '../services/conductor/conductor-config.ts'
+import { startConductor } from '../services/conductor/conductor-service.ts'
 import { parseConfig as parseDiscovery } from '../services/discovery/discovery-config.ts'
 import { startDiscovery } from '../services/discovery/discovery-service.ts'
 import { parseConfig as parsePublisher } from '../services/publisher/publisher-config.ts'
@@ -79,7 +81,15 @@ async function startAll(options: ServicesOptions, releaser: Releaser): Promise<O
   releaser.add('bucket', bucket.stop)
   const stores = { redisUrl: await ownRedis(releaser), s3: bucket.s3 }
   const parts = openParts(releaser)
-  const unknown = { rehearsal: 0, api: publishing?.port ?? 0, apiHealth: 0, discovery: 0, publisher: 0, access: 0 }
+  const unknown = {
+    rehearsal: 0,
+    api: publishing?.port ?? 0,
+    apiHealth: 0,
+    discovery: 0,
+    publisher: 0,
+    access: 0,
+    conductor: 0,
+  }
   const model = await startRehearsal(parseRehearsal(serviceEnvs(stores, options, unknown).rehearsal))
   parts.add('rehearsal', model, { origin: model.origin, health: model.origin })
   const ports = { ...unknown, rehearsal: Number(new URL(model.origin).port) }
@@ -87,6 +97,7 @@ async function startAll(options: ServicesOptions, releaser: Releaser): Promise<O
   const envs = serviceEnvs(stores, options, ports)
   const url = await addApi(parts, envs.api)
   await addDiscovery(parts, envs.discovery)
+  if (envs.conductor !== undefined) await addConductor(parts, envs.conductor)
   for (const name of workers) await addWorker(parts, name, envs.worker(name, 0))
   return {
     api: openRunApi({ url, token }),
@@ -164,6 +175,12 @@ async function addDiscovery(parts: Parts, env: Given): Promise<void> {
   const config = parseDiscovery(withMachine(env))
   const discovery = await startDiscovery(config.discovery, parts.depsOf('discovery', config))
   parts.add('discovery', discovery, placeAt(discovery.healthPort))
+}
+
+async function addConductor(parts: Parts, env: Given): Promise<void> {
+  const config = parseConductor(withMachine(env))
+  const conductor = await startConductor(config.conductor, parts.depsOf('conductor', config))
+  parts.add('conductor', conductor, placeAt(conductor.healthPort))
 }
 
 async function addWorker(parts: Parts, name: string, env: Given): Promise<void> {

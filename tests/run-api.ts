@@ -21,7 +21,7 @@ export type RunApi = {
   changes(runId: string): Promise<ChangeView[]>
 }
 
-const endings = ['completed', 'failed', 'cancelled']
+const endings = ['completed', 'failed', 'blocked', 'cancelled']
 
 export function openRunApi({ url, token }: { url: string; token: string }): RunApi {
   const ask: RunApi['ask'] = (path, init = {}) => {

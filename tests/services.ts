@@ -41,6 +41,8 @@ export type ServicesOptions = {
   env?: Record<string, string>
   workerEnv?: Record<string, string>
   discoveryEnv?: Record<string, string>
+  /** Of the conductor; undefined: there is none, and runs name their agents. */
+  conductorEnv?: Record<string, string>
   /** Of a publisher and of the API beside it; undefined: there is no publisher. `port`: of the API, by default any free one. */
   publishing?: { publisherEnv: Record<string, string>; apiEnv: Record<string, string>; port?: number }
   /** The root of the code, with a slash at its end; this repository when absent. */
@@ -50,14 +52,15 @@ export type ServicesOptions = {
 export const token = 'a-token-only-for-the-tests'
 
 /** Each service has its port here, by its folder; one that is not known yet is 0. At `access` the publisher gives the right to read code. */
-type Ports = Record<'rehearsal' | 'api' | 'apiHealth' | 'discovery' | 'publisher' | 'access', number>
+type Ports = Record<'rehearsal' | 'api' | 'apiHealth' | 'discovery' | 'publisher' | 'access' | 'conductor', number>
 
 /** What each service reads, however it is started: the address of the API, say, is the same for a process and for a part of one. */
 export function serviceEnvs(stores: StoreAddress, options: ServicesOptions, ports: Ports) {
-  const { env: common = {}, workerEnv = {}, discoveryEnv = {}, publishing } = options
+  const { env: common = {}, workerEnv = {}, discoveryEnv = {}, conductorEnv, publishing } = options
   const store = { ...common, ...storeEnv(stores) }
   const access = { REMORA_PUBLISHER_SECRET: 'only-the-tests-use-this-secret' }
   const url = { REMORA_PUBLISHER_URL: `http://127.0.0.1:${ports.access}` }
+  const models = { REMORA_MODEL_URLS: `http://127.0.0.1:${ports.rehearsal}/v1` }
   return {
     rehearsal: { ...common, REMORA_REHEARSAL_PORT: String(ports.rehearsal) },
     api: {
@@ -87,9 +90,15 @@ export function serviceEnvs(stores: StoreAddress, options: ServicesOptions, port
       ...store,
       REMORA_WORKER_ID: name,
       REMORA_WORKER_HEALTH_PORT: String(port),
-      REMORA_MODEL_URLS: `http://127.0.0.1:${ports.rehearsal}/v1`,
+      ...models,
       ...workerEnv,
     }),
+    conductor: conductorEnv && {
+      ...store,
+      REMORA_CONDUCTOR_HEALTH_PORT: String(ports.conductor),
+      ...models,
+      ...conductorEnv,
+    },
   }
 }
 
@@ -100,10 +109,18 @@ export async function startServices(
   options: ServicesOptions = {},
 ): Promise<Services> {
   const { workers = ['worker-1'], publishing, checkout } = options
-  const [freePort = 0, apiHealth = 0, discovery = 0, rehearsal = 0, publisher = 0, access = 0, ...workerPorts] =
-    await freePorts(6 + workers.length)
+  const [
+    freePort = 0,
+    apiHealth = 0,
+    discovery = 0,
+    rehearsal = 0,
+    publisher = 0,
+    access = 0,
+    conductor = 0,
+    ...workerPorts
+  ] = await freePorts(7 + workers.length)
   const api = publishing?.port ?? freePort
-  const envs = serviceEnvs(stores, options, { rehearsal, api, apiHealth, discovery, publisher, access })
+  const envs = serviceEnvs(stores, options, { rehearsal, api, apiHealth, discovery, publisher, access, conductor })
   const starters = new Map<string, () => Service>()
   const start = (name: string, folder: string, port: number, env: Record<string, string>): Service => {
     const begin = (): Service => ({
@@ -120,6 +137,7 @@ export async function startServices(
     start('api', 'api', api, envs.api),
     start('discovery', 'discovery', discovery, envs.discovery),
     ...(envs.publisher === undefined ? [] : [start('publisher', 'publisher', publisher, envs.publisher)]),
+    ...(envs.conductor === undefined ? [] : [start('conductor', 'conductor', conductor, envs.conductor)]),
     ...workers.map((name, at) => {
       const port = workerPorts[at] ?? 0
       return start(name, 'worker', port, envs.worker(name, port))

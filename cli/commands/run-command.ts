@@ -9,6 +9,7 @@ import {
   errorPolicyOption,
   eventsFileOption,
   modelChoice,
+  refusePlanless,
   refuseWithService,
   submissionOf,
   type SubmissionOptions,
@@ -47,9 +48,13 @@ export function addRunCommand(run: Command, context: CliContext): void {
         refuseWithResume(ofNewRun, called)
         return runOnce({ ...order, source: { kind: 'resume', runId: resume }, known: [] }, context)
       }
-      const { agents, known } = await namedAgents(options.agents, context.config, called)
+      refusePlanless(called, options)
+      const { agents, known } = await namedAgents(options, context.config, called)
       const submission = submissionOf(options, { agents, settings: context.config.request })
-      const source = { kind: 'folder', submission: { ...submission, dryRun: options.dryRun } } as const
+      const source = {
+        kind: 'folder',
+        submission: { ...submission, dryRun: options.dryRun ?? submission.dryRun },
+      } as const
       await runOnce({ ...order, source, known, setsUp: options.setup !== undefined }, context)
     })
   addIncludeOptions(run)

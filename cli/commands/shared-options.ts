@@ -1,6 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { z } from 'zod'
 import { type EventCategory, eventCategories } from '#domain/events/event-table.ts'
+import { maxObjectiveCharacters } from '#domain/agenda.ts'
+import { figure } from '#domain/figure.ts'
 import { faultOfServerUrl } from '#platform/server-urls.ts'
 import { AcceptPolicy, BudgetTokens, ErrorPolicyName, type SkipKind, skipKinds, skipKindText } from '#domain/run.ts'
 import { ShellCommand } from '#domain/setup.ts'
@@ -118,7 +120,16 @@ export function modelServers(text: string): string {
 }
 
 export type SubmissionOptions = IncludeOptions &
-  Partial<Omit<Submission, 'include' | 'dryRun' | 'verify'>> & { verify?: string }
+  Partial<Omit<Submission, 'include' | 'dryRun' | 'verify' | 'approval'>> & {
+    verify?: string
+    approve?: true
+    planOnly?: true
+  }
+
+function objectiveText(text: string): string {
+  if (text.trim() !== '' && text.length <= maxObjectiveCharacters) return text
+  throw new InvalidArgumentError(`It must be a text of at most ${figure(maxObjectiveCharacters)} characters.`)
+}
 
 function shellCommand(text: string): string {
   if (text.trim() === '')
@@ -130,7 +141,16 @@ function shellCommand(text: string): string {
 /** Adds the options of `run` and `submit` about the run, except the `--include-…` flags, which are last in the help. */
 export function addSubmissionOptions(command: Command): Command {
   return command
-    .option('-a, --agents <names>', 'agents to run, separated by commas', commaList)
+    .option('-a, --agents <names>', 'agents to run, or to plan with, separated by commas', commaList)
+    .option('--objective <text>', 'what is to be reached: a model plans which agents do what where', objectiveText)
+    .addOption(
+      new Option('--plan-only', 'of an objective: make its plan, and do nothing of it').conflicts([
+        'apply',
+        'out',
+        'resume',
+      ]),
+    )
+    .option('--approve', 'of an objective: do nothing of its plan before "remora approve" has approved it')
     .option('--paths <globs...>', 'only files that match one of these')
     .option('--exclude <globs...>', 'leave out files that match one of these')
     .option('--languages <names>', 'only these languages, separated by commas', commaList)
@@ -158,19 +178,27 @@ export function addIncludeOptions(command: Command): void {
   for (const option of includeOptions()) command.addOption(option)
 }
 
+/** Refuses options of a plan without the objective that it is made for. */
+export function refusePlanless(command: Command, { objective, planOnly, approve }: SubmissionOptions): void {
+  if (objective !== undefined) return
+  const [option] = [planOnly && '--plan-only', approve && '--approve'].filter((given) => given !== undefined)
+  if (option !== undefined) command.error(`error: ${option} is for a run with --objective`, { exitCode: 2 })
+}
+
 export function submissionOf(
   options: SubmissionOptions,
-  { agents, settings }: { agents: string[]; settings: CliConfig['request'] },
+  { agents, settings }: { agents: string[] | undefined; settings: CliConfig['request'] },
 ): Submission {
   const { paths = settings.paths, languages = settings.languages, errorPolicy = settings.errorPolicy } = options
-  const { exclude, kinds, since, limit, priority, accept, folderOnly } = options
+  const { objective, exclude, kinds, since, limit, priority, accept, folderOnly } = options
   const { command: settled, ...gate } = settings.verify
   const { verify: command = settled, setup = settings.setup } = options
   const verify = command === undefined ? undefined : { command, ...gate }
   const { budgetTokens = settings.budgetTokens } = options
   const include = includedKinds(options, settings.include)
   const filters = { agents, paths, exclude, languages, kinds, include, since, limit }
-  return { ...filters, budgetTokens, errorPolicy, priority, accept, verify, setup, folderOnly }
+  const plan = { objective, dryRun: options.planOnly, approval: options.approve && ('plan' as const) }
+  return { ...plan, ...filters, budgetTokens, errorPolicy, priority, accept, verify, setup, folderOnly }
 }
 
 const ofOwnStack = ['model', 'workers'] as const

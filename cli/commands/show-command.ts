@@ -6,14 +6,16 @@ import { allNodes, allOperations, allQuestions } from '../api-lists.ts'
 import type { ApiClient } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
 import { describeQuestion } from '../progress/describe-question.ts'
+import { describeAgenda } from '../run/describe-agenda.ts'
 import { describeNode, describeRun, waitingView } from '../run/describe-run.ts'
 import { findNode } from '../run/find-operation.ts'
 import { type Service, withRuns } from '../run/reach-service.ts'
+import { reportView } from '../run/report-run.ts'
 import { visible } from '../terminal-text.ts'
 import { nodeLines } from '../wording.ts'
 
 /** The JSON of a run has the number of its nodes as `nodes`; the list is `code_nodes`. */
-type ShowOptions = { operations?: true; nodes?: true; node?: string; json?: true }
+type ShowOptions = { operations?: true; nodes?: true; node?: string; plan?: true; json?: true }
 
 /** So many operations are shown unless all are asked for: first what went wrong, then what has a diff. */
 const shown = 20
@@ -25,9 +27,11 @@ export function addShowCommand(command: Command, context: CliContext): void {
     .option('--operations', `list every operation, not only ${shown}`)
     .option('--nodes', 'list the code nodes it found')
     .addOption(nodeOption())
+    .addOption(planOption())
     .option('--json', 'print one JSON document')
     .action((runId: string, options: ShowOptions) =>
       withRuns(context, async (service) => {
+        if (options.plan) return showPlan(runId, service, { options, context })
         if (options.node === undefined) return showRun(runId, service, { options, context })
         const { node, edges } = await findNode(service.client, runId, options.node)
         const document = { ...node, edge_list: edges }
@@ -39,6 +43,16 @@ export function addShowCommand(command: Command, context: CliContext): void {
 function nodeOption(): Option {
   const meaning = 'show one code node and its edges: its id, or "PATH NAME"'
   return new Option('--node <node>', meaning).conflicts(['operations', 'nodes'])
+}
+
+function planOption(): Option {
+  const meaning = 'show the plan of a run with an objective: what became of each item, and why'
+  return new Option('--plan', meaning).conflicts(['operations', 'nodes', 'node'])
+}
+
+async function showPlan(runId: string, { client }: Service, { options, context }: Showing): Promise<void> {
+  const agenda = await client.readAgenda(runId)
+  context.io.out(options.json ? `${JSON.stringify(agenda)}\n` : describeAgenda(agenda, reportView(context)))
 }
 
 type Showing = { options: ShowOptions; context: CliContext }

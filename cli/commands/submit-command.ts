@@ -5,7 +5,13 @@ import type { ApiClient } from '../api-client.ts'
 import { type Source, withRepository } from '../discover/repository-around.ts'
 import { prepareSource, submitRepository, submitSource } from '../run/submit-source.ts'
 import { namedAgents } from '../run/known-agents.ts'
-import { addIncludeOptions, addSubmissionOptions, submissionOf, type SubmissionOptions } from './shared-options.ts'
+import {
+  addIncludeOptions,
+  addSubmissionOptions,
+  refusePlanless,
+  submissionOf,
+  type SubmissionOptions,
+} from './shared-options.ts'
 
 type Named = Partial<Record<'repository' | 'ref', string | undefined>>
 type SubmitOptions = SubmissionOptions & Named & { json?: true }
@@ -18,7 +24,8 @@ export function addSubmitCommand(submit: Command, context: CliContext): void {
     .option('--json', 'print one JSON document')
     .action(async (path: string, { json, repository, ref, ...options }: SubmitOptions, called: Command) => {
       refuseMixed(called, { repository, ref })
-      const { agents } = await namedAgents(options.agents, context.config, called)
+      refusePlanless(called, options)
+      const { agents } = await namedAgents(options, context.config, called)
       const wanted = submissionOf(options, { agents, settings: context.config.request })
       const client = await runningService(context)
       const runId =

@@ -79,8 +79,11 @@ function foldRun(state: ProgressState, event: EventView): ProgressState {
     case 'run.completed':
       return { ...state, phase: 'review', status: 'completed' }
     case 'run.failed':
+      return { ...state, status: 'failed' }
+    case 'run.blocked':
+      return { ...state, status: 'blocked' }
     case 'run.cancelled':
-      return { ...state, status: event.event === 'run.failed' ? 'failed' : 'cancelled' }
+      return { ...state, status: 'cancelled' }
     default:
       return state
   }

@@ -111,9 +111,9 @@ export function failedOperations(state: ProgressState): number {
   return sum(state, (agent) => agent.failed)
 }
 
-/** Is true when its change sets were put together: a run fails after that when none of its operations ended well. */
+/** Is true when its change sets were put together: a run fails after that when none of its operations ended well, and is blocked after it. */
 export function isComposed(status: string, { phase }: ProgressState): boolean {
-  return status === 'completed' || (status === 'failed' && phase === 'review')
+  return status === 'completed' || status === 'blocked' || (status === 'failed' && phase === 'review')
 }
 
 export function runningOperations(state: ProgressState): number {

@@ -4,6 +4,7 @@ import type { PlanView } from '#schemas/plan-schema.ts'
 import type { ConflictingSet, FailureView, LeftOut, RunView } from '#schemas/run-schema.ts'
 import { joinBlocks } from '../wording.ts'
 import { sameModelFlag } from '../run/unfinished-runs.ts'
+import { answerLines } from '../run/describe-agenda.ts'
 import { agentTable, plannedLines } from './agent-table.ts'
 import { adviceOnOperation } from '../describe-failure.ts'
 import { type Paint, wrap } from '../terminal-text.ts'
@@ -32,6 +33,7 @@ export function renderReport({ state, run, plan, patch, model }: ReportParts, vi
   const { paint } = view
   return joinBlocks([
     headline(state, run, view),
+    run.answer === null ? [] : answerLines(run.answer).flatMap((line) => wrap(line, view.width)),
     plan === undefined ? [] : plannedLines(plan, { ...view, nodes: run.nodes }),
     agentTable(state, run.funnel, paint),
     repeatedLines(state),

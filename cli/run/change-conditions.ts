@@ -43,9 +43,11 @@ export function withCondition(word: string, before: Where = {}): Where {
   return { ...before, [key]: value }
 }
 
-/** Says why the conditions can find nothing: none of the run's agents has the name. */
+/** Says why the conditions can find nothing: none of the run's agents has the name. A run without a list may have any. */
 export function faultOfAgent({ agent }: Where, agents: readonly string[]): string | undefined {
-  return agent === undefined || agents.includes(agent) ? undefined : `no agent "${agent}": it has ${agents.join(', ')}`
+  return agent === undefined || agents.length === 0 || agents.includes(agent)
+    ? undefined
+    : `no agent "${agent}": it has ${agents.join(', ')}`
 }
 
 /** Wrong usage when none of the run's agents has the name. */

@@ -12,6 +12,7 @@ import { plannedLines } from '../progress/agent-table.ts'
 import { gateOutputLines, gateText, setupText } from '../progress/proof-lines.ts'
 import { failureText, leftOutLines, unreadText } from '../progress/result-report.ts'
 import { formatSeconds, nodePlace, plural } from '#domain/timeline/words.ts'
+import { answerLines } from './describe-agenda.ts'
 import { waitingLines } from '../progress/describe-waiting.ts'
 import { clip, openPaint, visibleName, wrap } from '../terminal-text.ts'
 import { resumeCommand } from './unfinished-runs.ts'
@@ -26,6 +27,8 @@ export type RunDisplay = {
 }
 
 const usualPriority = 5
+/** The whole objective is in the plan. */
+const textWidth = 200
 const usualPolicy = 'skip_downstream'
 
 export function describeRun(run: RunView, operations: readonly OperationView[], display: RunDisplay): string {
@@ -40,6 +43,7 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
     ['to retry', toRetry(run)],
     ['repository', repositoryText(run)],
     ['published', publishedText(run)],
+    ['objective', request.objective === undefined ? '' : clip(request.objective, textWidth)],
     ['agents', request.agents.join(', ')],
     ['included', (request.include ?? []).map(includedText).join(', ')],
     ['model', kind === undefined ? '' : describeModelKind(kind)],
@@ -64,10 +68,12 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
   const { run_id: runId, project_id: projectId, waiting_for: waitingFor } = run
   const waits = display.isWaiting ? [] : waitingLines({ runId, projectId, waitingFor })
   const waiting = waits.length === 0 ? [] : ['', ...waits.map((line) => clip(line, display.width))]
+  const answer =
+    run.answer === null ? [] : ['', ...answerLines(run.answer).flatMap((line) => wrap(line, display.width))]
   const outputs = run.gate ? gateOutputLines(run.gate) : []
   const gate = outputs.length === 0 ? [] : ['', ...outputs.map((line) => clip(line, display.width))]
   const planned = display.plan === undefined ? [] : ['', ...plannedLines(display.plan, display)]
-  return `${[...lines, ...waiting, ...gate, ...planned, ...skippedBlock(run, display), ...conflictLines(run, display), ...failureLines(run, display), ...operationLines(run, operations, display)].join('\n')}\n`
+  return `${[...lines, ...waiting, ...answer, ...gate, ...planned, ...skippedBlock(run, display), ...conflictLines(run, display), ...failureLines(run, display), ...operationLines(run, operations, display)].join('\n')}\n`
 }
 
 function repositoryText({ repository }: RunView): string {

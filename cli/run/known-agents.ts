@@ -9,9 +9,6 @@ import { readBundleYaml } from '#bundles/bundle-yaml.ts'
 import type { CliConfig } from '../cli-config.ts'
 import { loadFindableNodes, requireKnownFilters } from '../discover/local-discovery.ts'
 
-/** The only bundle whose prompt fits the harness's own tools. */
-export const harnessAgent = 'harness'
-
 /** Throws INTAKE_006, as the API does, but as wrong usage and before anything is started. */
 export function requireKnown(agents: readonly string[], known: readonly string[]): void {
   const fault = unknownAgents(agents, known)
@@ -76,17 +73,22 @@ export async function settingsFaults(config: CliConfig): Promise<AppError[]> {
   return [...folder, ...choices, ...(await refused(requireKnownFilters(request, { queries })))]
 }
 
-/** Returns the agents of `--agents` and those of this installation. Without `--agents` it is wrong usage, and the message lists them. */
+/**
+ * Returns the agents of `--agents`, undefined for none, and those of this installation. Without `--agents` and an objective it is wrong
+ * usage, and the message lists them.
+ */
 export async function namedAgents(
-  agents: string[] | undefined,
+  { agents, objective }: { agents?: string[] | undefined; objective?: string | undefined },
   config: Pick<CliConfig, 'agentsDir' | 'settings'>,
   command: Command,
 ) {
   const known = await agentsHere(config)
-  if (agents === undefined || agents.length === 0) {
-    command.error(`error: no agents named: choose with --agents from ${known.join(', ')}`, { exitCode: 2 })
+  const isNamed = agents !== undefined && agents.length > 0
+  if (!isNamed && objective === undefined) {
+    const choice = `choose with --agents from ${known.join(', ')} (or say with --objective what is to be reached)`
+    command.error(`error: no agents named: ${choice}`, { exitCode: 2 })
   }
-  return { agents, known }
+  return { agents: isNamed ? agents : undefined, known }
 }
 
 /** Is true when one of the agents runs programs; `agents` is undefined for all. A bundle that cannot be read is reported elsewhere. */

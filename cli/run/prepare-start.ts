@@ -50,7 +50,7 @@ const fewFiles = 20
 export async function prepareStart(order: RunOrder, context: CliContext): Promise<PreparedRun> {
   const { config, cwd } = context
   const { source } = order
-  if (source.kind === 'folder' && config.apiUrl === undefined) requireKnown(source.submission.agents, order.known)
+  if (source.kind === 'folder' && config.apiUrl === undefined) requireKnown(source.submission.agents ?? [], order.known)
   if (source.kind === 'folder' && config.apiUrl === undefined) await requirePacks(config.queries)
   if (source.kind === 'retry') requireOperationIds(source)
   if (order.apply) await requireAppliable(resolve(cwd, order.path), config.searchPath)

@@ -51,7 +51,7 @@ export function exitCodeOf(
   { status, conflicts, error_code: code, gate }: Pick<RunView, 'status' | 'conflicts' | 'error_code' | 'gate'>,
   state: ProgressState,
 ): 0 | 1 | 2 | 3 {
-  if (!isComposed(status, state)) return unknownFilters.has(code ?? '') ? 2 : 1
+  if (status === 'blocked' || !isComposed(status, state)) return unknownFilters.has(code ?? '') ? 2 : 1
   // The events say it too, when the service cannot read the composition just now.
   const hasConflicts = conflicts > 0 || Object.values(state.agents).some(({ leftOut }) => leftOut > 0)
   const isProved = gate?.verdict !== 'unproved'
@@ -71,6 +71,7 @@ export function resultView({ state, run, plan, patch, earlierRuns = [] }: Report
       reason: run.reason,
       duration_ms: run.duration_ms,
       generation: run.generation,
+      answer: run.answer,
       retry_wanted: run.retry_wanted,
       models: state.models,
       rehearsal: state.models.includes(rehearsalLabel),

@@ -6,6 +6,7 @@ import type { RunView } from '#schemas/run-schema.ts'
 import type { CliContext } from '../cli-context.ts'
 import { describeSilent } from '../model-server.ts'
 import type { ApiClient } from '../api-client.ts'
+import { describeAgenda } from './describe-agenda.ts'
 import { describePlan } from './describe-plan.ts'
 import { type Follower, followRun } from './follow-run.ts'
 import { openLineFile } from './output-file.ts'
@@ -136,10 +137,15 @@ function isDryRun({ source }: RunOrder): boolean {
 }
 
 async function reportPlan(
-  { run_id: runId }: RunView,
+  { run_id: runId, request }: RunView,
   { json }: RunOrder,
   { client, context }: { client: ApiClient; context: CliContext },
 ): Promise<void> {
+  if (request.objective !== undefined) {
+    const agenda = await client.readAgenda(runId)
+    const shown = () => `\n${describeAgenda(agenda, reportView(context))}\nNothing of it was done.\n`
+    return context.io.out(json ? `${JSON.stringify({ agenda })}\n` : shown())
+  }
   const plan = await client.readPlan(runId)
   context.io.out(json ? `${JSON.stringify({ plan })}\n` : `\n${describePlan(plan, reportView(context))}`)
 }

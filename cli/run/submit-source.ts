@@ -15,7 +15,11 @@ import { skippedLines } from './describe-run.ts'
 type Texts = string[] | undefined
 
 export type Submission = {
-  agents: string[]
+  /** Undefined of an objective: the plan is made with all agents. */
+  agents: string[] | undefined
+  objective?: string | undefined
+  /** `plan`: a person approves the plan of the objective before anything of it is done. */
+  approval?: 'plan' | undefined
   paths?: Texts
   exclude?: Texts
   languages?: Texts
@@ -101,10 +105,11 @@ export async function submitRepository(
 }
 
 function requestOf(submission: Submission) {
-  const { agents, paths, exclude, languages, kinds: node_kinds, limit, priority, accept, verify, setup } = submission
+  const { agents, objective, approval, paths, exclude, languages, kinds: node_kinds } = submission
+  const { limit, priority, accept, verify, setup } = submission
   const { errorPolicy: error_policy, dryRun: dry_run, budgetTokens: tokens } = submission
   const limits = limit === undefined ? undefined : { operations: limit }
   const budget = tokens === undefined ? undefined : { tokens }
-  const filters = { agents, paths, exclude, languages, node_kinds }
+  const filters = { agents, objective, approval, paths, exclude, languages, node_kinds }
   return { ...filters, limits, budget, error_policy, priority, accept, verify, setup, dry_run }
 }

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
+import { checkModelServers } from '#settings/model-config.ts'
 import { environmentOf, passedOn } from '#settings/settings-table.ts'
 import { behaviourEnv } from '../../services/rehearsal/rehearsal-config.ts'
-import { checkModelServers } from '../../services/worker/worker-config.ts'
 import { leanMemory } from '#platform/lean-memory.mjs'
 import { givenValue, readEnv, type Env } from '#platform/env.ts'
 import type { LogLevel } from '#platform/log.ts'
@@ -20,12 +20,8 @@ export function storeEnv(redisUrl: string, objectsUrl: string, logLevel: LogLeve
   return { REMORA_REDIS_URL: redisUrl, REMORA_S3_ENDPOINT: objectsUrl, REMORA_LOG_LEVEL: logLevel }
 }
 
-type WorkerEnvOptions = {
-  modelUrls: string
-  model: ModelAccess
-  environment: Env
-  bubblewrap?: string | undefined
-}
+type ModelEnvOptions = { modelUrls: string; model: ModelAccess; environment: Env }
+type WorkerEnvOptions = ModelEnvOptions & { bubblewrap?: string | undefined }
 
 /**
  * Returns all that a worker gets of the environment: its stores and model, the variables it reads, how this machine reaches a
@@ -33,20 +29,38 @@ type WorkerEnvOptions = {
  * keeps compiled code, and where an image for containers is named what their engine needs; not the API's token.
  */
 export function workerEnv(stores: Env, options: WorkerEnvOptions): Env {
-  const { modelUrls, model, environment, bubblewrap } = options
+  const { environment, bubblewrap } = options
   return {
     ...leanMemory,
     ...ofTheMachine(environment),
     ...givenOf(passedOn(['worker']), environment),
     ...(givenValue(environment, 'REMORA_SANDBOX_IMAGE') === undefined ? {} : givenOf(forEngines, environment)),
     ...stores,
+    ...modelEnv(options),
+    REMORA_WORKER_HEALTH_PORT: '0',
+    REMORA_DRAIN_MS: String(drainMs),
+    ...(bubblewrap === undefined ? {} : { REMORA_SANDBOX_BUBBLEWRAP: bubblewrap }),
+  }
+}
+
+/** Returns the environment of the conductor, which asks the models that the workers ask. */
+export function conductorEnv(stores: Env, options: ModelEnvOptions): Env {
+  const { environment } = options
+  return {
+    ...ofTheMachine(environment),
+    ...givenOf(passedOn(['conductor']), environment),
+    ...stores,
+    ...modelEnv(options),
+    REMORA_CONDUCTOR_HEALTH_PORT: '0',
+  }
+}
+
+function modelEnv({ modelUrls, model, environment }: ModelEnvOptions): Env {
+  return {
     REMORA_CONFIG: 'none', // the file's values are in the environment already
     REMORA_MODEL_URLS: modelUrls,
     // The details of other servers than these do not apply.
     ...(modelUrls === givenValue(environment, 'REMORA_MODEL_URLS') ? {} : { REMORA_MODEL_POOL: '' }),
-    REMORA_WORKER_HEALTH_PORT: '0',
-    REMORA_DRAIN_MS: String(drainMs),
-    ...(bubblewrap === undefined ? {} : { REMORA_SANDBOX_BUBBLEWRAP: bubblewrap }),
     ...(model.name === undefined ? {} : { REMORA_MODEL: model.name }),
     ...(model.apiKey === undefined ? {} : { REMORA_MODEL_API_KEY: model.apiKey }),
   }
@@ -133,7 +147,7 @@ function ofTheMachine(environment: Env): Env {
 
 /** Throws a CONFIG_003 that names every variable that is bad for one of the services of a stack, or in `own`. */
 export function checkEnvironment(own: z.ZodRawShape, env: Env): void {
-  const owners = ['api', 'discovery', 'worker', 'setup', 'publisher'] as const
+  const owners = ['api', 'discovery', 'worker', 'conductor', 'setup', 'publisher'] as const
   const given = Object.keys(givenOf(passedOn([...owners, 'rehearsal']), env))
   const services = given.length === 0 ? [] : [...owners.map(environmentOf), behaviourEnv]
   const shapes = services.flatMap((shape) => Object.entries(shape).filter(([name]) => given.includes(name)))

@@ -4,7 +4,15 @@ import { type Env, givenValue } from '#platform/env.ts'
 import type { Log, Logging } from '#platform/log.ts'
 import { openReleaser } from '#platform/service-process.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
-import { type ModelAccess, publisherEnv, servicesEnv, setupEnv, storeEnv, workerEnv } from './stack-env.ts'
+import {
+  conductorEnv,
+  type ModelAccess,
+  publisherEnv,
+  servicesEnv,
+  setupEnv,
+  storeEnv,
+  workerEnv,
+} from './stack-env.ts'
 import { keptSigningKey, lockStack, publishAccess, type StackLock } from './running-stack.ts'
 import { startStores, type StoresOptions } from './stack-stores.ts'
 import { openStackLog, type StackLog } from './stack-log.ts'
@@ -59,7 +67,7 @@ export type Stack = {
 }
 
 /**
- * Starts the whole service on one machine: Redis and workers as processes, API, discovery and the rehearsal model in this
+ * Starts the whole service on one machine: Redis and workers as processes, API, discovery, conductor and the rehearsal model in this
  * one. Stops what was started when a part does not start: CONFIG_006 when Redis is missing, another stack has the
  * folder or the port is taken; CONFIG_003 when the folder cannot be written.
  */
@@ -146,6 +154,7 @@ async function startWorkers(
   const bubblewrap = await options.bubblewrap?.()
   const { REMORA_SANDBOX_PATHS: paths } = environment
   const ofSetups = { ...environment, REMORA_SANDBOX_PATHS: options.setupPaths ?? paths }
+  await startConducting(conductorEnv(stores, { modelUrls, model, environment }), inThis)
   await startSetups(setupEnv(stores, { environment: ofSetups, bubblewrap }), inThis)
   const env = workerEnv(stores, { modelUrls, model, environment, bubblewrap })
   if (options.isSmall === true || options.isDry === true) return startOwnWorker(env, log, inThis)
@@ -175,6 +184,19 @@ function loadWorker() {
     import('../../services/worker/worker-service.ts'),
     import('../../services/worker/worker-config.ts'),
   ])
+}
+
+/** Decides about runs with an objective, in this process: what asks the model is loaded with the first of them. */
+async function startConducting(env: Env, { log, secrets, releaser, served }: InThisProcess): Promise<void> {
+  const [{ startConductor }, { parseConfig }] = await Promise.all([
+    import('../../services/conductor/conductor-service.ts'),
+    import('../../services/conductor/conductor-config.ts'),
+  ])
+  const config = parseConfig(env)
+  const redactor = openRedactor([...config.secrets, ...secrets])
+  const { healthPort, close } = await startConductor(config.conductor, { log, redactor })
+  releaser.add('conductor', close)
+  served.push({ service: 'conductor', healthPort })
 }
 
 /** Takes the setups of runs, in this process; each runs in one of its own. Whether runs may have any, api and discovery decide. */

@@ -122,7 +122,15 @@ describe('remora up', () => {
   it('serves who has its token', async () => {
     await begin(startUp(['--workers', '2'], secrets))
     const { url, token, processes } = ready
-    expect(processes.map(({ service }) => service)).toEqual(['redis', 'api', 'discovery', 'setup', 'worker', 'worker'])
+    expect(processes.map(({ service }) => service)).toEqual([
+      'redis',
+      'api',
+      'discovery',
+      'conductor',
+      'setup',
+      'worker',
+      'worker',
+    ])
     expect((await fetch(`${url}/readyz`)).status).toBe(200)
     expect((await fetch(`${url}/v1/runs`)).status).toBe(401)
     expect((await fetch(`${url}/v1/runs`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(200)

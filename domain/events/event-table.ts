@@ -1,11 +1,20 @@
 import { z } from 'zod'
 import { attemptEvents } from './attempt-events.ts'
+import { conductorEvents } from './conductor-events.ts'
+import { itemEvents } from './item-events.ts'
 import { operationEvents } from './operation-events.ts'
 import { reviewEvents } from './review-events.ts'
 import { runEvents } from './run-events.ts'
 
 /** Every event with its category, what it says, and the schema of its data, which is as other programs read it (snake_case). */
-export const eventTable = { ...runEvents, ...operationEvents, ...attemptEvents, ...reviewEvents } as const
+export const eventTable = {
+  ...runEvents,
+  ...itemEvents,
+  ...operationEvents,
+  ...attemptEvents,
+  ...reviewEvents,
+  ...conductorEvents,
+} as const
 
 export type EventName = keyof typeof eventTable
 export type EventCategory = (typeof eventTable)[EventName]['category']
@@ -23,6 +32,7 @@ export const eventCategories: readonly EventCategory[] = [
 
 const ofOperation = [
   'run.planned',
+  'item.started',
   'setup.finished',
   'operations.repeated',
   'operation.ended',
@@ -47,6 +57,8 @@ export const causesOf: Readonly<Partial<Record<EventName, readonly EventName[]>>
   'operation.ended': lastOfOperation,
   'operation.skipped': lastOfOperation,
   'operations.repeated': ['operation.ended'],
+  'item.started': ['agenda.decided', 'conductor.decided', 'objective.refined'],
+  'item.ended': ['item.started'],
   'models.back': ['models.away'],
   'budget.renewed': ['budget.reached'],
   'run.reopened': ['decision.made'],

@@ -1,8 +1,11 @@
 import { z } from 'zod'
+import { ItemId } from '../id-schemas.ts'
 import { ApprovalVerdict } from '../question.ts'
 import { EndStatus } from './run-events.ts'
 
-const node = { path: z.string(), qualified_name: z.string() }
+/** The item of the agenda that its operation is of. */
+const item_id = ItemId.optional()
+const node = { path: z.string(), qualified_name: z.string(), item_id }
 const request_id = z.string()
 const attempt = z.int()
 
@@ -14,6 +17,7 @@ const Fault = z.strictObject({
   status: EndStatus.optional(),
   path: z.string().optional(),
   qualified_name: z.string().optional(),
+  item_id,
 })
 
 const worker_call = 'worker_call'
@@ -23,12 +27,12 @@ export const operationEvents = {
   'operation.queued': {
     category: worker_call,
     about: 'A worker may take it.',
-    data: z.strictObject({ dispatch: z.int(), reason: z.literal('job_lost').optional() }),
+    data: z.strictObject({ dispatch: z.int(), reason: z.literal('job_lost').optional(), item_id }),
   },
   'operation.started': {
     category: worker_call,
     about: 'A worker has begun an attempt; `resumes` names the question that it goes on from.',
-    data: z.strictObject({ attempt, dispatch: z.int(), resumes: z.string().optional() }),
+    data: z.strictObject({ attempt, dispatch: z.int(), resumes: z.string().optional(), item_id }),
   },
   'operation.retried': {
     category: worker_call,
@@ -65,7 +69,13 @@ export const operationEvents = {
   'human_input.answered': {
     category: 'escalation',
     about: 'A person has answered; of a call there is a `verdict`, and `answer` is the reason of a denial.',
-    data: z.strictObject({ request_id, answer: z.string(), verdict: ApprovalVerdict.optional(), by: z.string() }),
+    data: z.strictObject({
+      request_id,
+      answer: z.string(),
+      verdict: ApprovalVerdict.optional(),
+      by: z.string(),
+      item_id,
+    }),
   },
   'operation.ended': {
     category: 'worker_output',

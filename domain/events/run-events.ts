@@ -54,8 +54,9 @@ const overBudget = {
 }
 const Wait = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('models'), model: z.string(), since: z.number() }),
-  z.strictObject({ kind: z.literal('answer'), questions: z.int() }),
+  z.strictObject({ kind: z.literal('answer'), questions: z.int(), since: z.number().optional() }),
   z.strictObject({ kind: z.literal('budget'), ...overBudget }),
+  z.strictObject({ kind: z.literal('approval'), since: z.number() }),
 ])
 
 /** Says what a run has come to in the end. */
@@ -219,6 +220,11 @@ export const runEvents = {
     category: run_lifecycle,
     about: 'The run was stopped by a person or a newer push.',
     data: z.strictObject({ reason: z.string(), requested_by: z.string() }),
+  },
+  'run.blocked': {
+    category: 'blocked',
+    about: 'Its conductor cannot go on towards the objective: it says why.',
+    data: z.strictObject({ error_code: z.string(), reason: z.string(), ...totals }),
   },
   'run.failed': {
     category: 'failed',

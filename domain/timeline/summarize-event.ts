@@ -42,6 +42,7 @@ const summaries: Readonly<Record<EventName, (event: Told) => string>> = {
   'run.completed': ({ data }) =>
     `run completed: ${plural(Count.parse(data['change_sets']), 'change set')} in ${plural(Count.parse(data['files_changed']), 'file')}`,
   'run.failed': (event) => `run failed: ${faultOf(event)}`,
+  'run.blocked': (event) => `run blocked: ${faultOf(event)}`,
   'run.cancelled': (event) => `run cancelled: ${faultOf(event)}`,
   'run.reopened': ({ data }) => `the run goes on with generation ${Count.parse(data['generation'])}`,
   'publication.opened': (event) => `${pullOf(event)} opened: ${Words.parse(event.data['url'])}`,
@@ -51,6 +52,16 @@ const summaries: Readonly<Record<EventName, (event: Told) => string>> = {
     `${plural(Count.parse(data['decisions']), 'decision')} without a signature refused`,
   'publication.failed': (event) => `not published: ${faultOf(event)}`,
   'decision.made': decisionText,
+  'item.started': ({ data }) =>
+    `item ${Words.parse(data['item_id'])} started: ${plural(Count.parse(data['operations']), 'operation')}`,
+  'item.ended': ({ data }) =>
+    `item ${Words.parse(data['item_id'])} ended: ${plural(Count.parse(data['change_sets']), 'change set')}, ${plural(Count.parse(data['findings']), 'finding')}`,
+  'item.blocked': (event) => `item ${Words.parse(event.data['item_id'])} blocked: ${faultOf(event)}`,
+  'objective.extended': ({ data }) => `${Words.parse(data['by'])} added: ${Words.parse(data['text'])}`,
+  'agenda.decided': ({ data }) => `planned ${plural(Items.parse(data['items']).length, 'item')}: ${reasonOf(data)}`,
+  'plan.approved': ({ data }) => `plan approved by ${Words.parse(data['by'])}`,
+  'conductor.decided': ({ data }) => `decided to ${decidedText(data)}: ${reasonOf(data)}`,
+  'objective.refined': ({ data }) => `objective is now: ${Words.parse(data['objective'])}`,
   'operation.queued': (event) => `${workOf(event)} queued`,
   'operation.started': (event) => `${workOf(event)} started`,
   'operation.retried': (event) => `${workOf(event)} ${retryText(Words.parse(event.data['reason']))}`,
@@ -83,6 +94,20 @@ const summaries: Readonly<Record<EventName, (event: Told) => string>> = {
   'operation.failed': (event) => `${workOf(event)} failed: ${faultOf(event)}`,
 }
 
+const Items = z.array(z.unknown()).catch([])
+const Rationale = z.object({ text: Words }).catch({ text: '' })
+
+function reasonOf(data: Told['data']): string {
+  return Words.parse(data['reason']) || Rationale.parse(data['rationale']).text
+}
+
+function decidedText({ kind, item_ids: ids, items }: Told['data']): string {
+  const names = Names.parse(ids)
+  if (kind === 'invalid') return 'do nothing, since no valid decision was given'
+  if (kind === 'follow_up') return `add ${plural(Items.parse(items).length, 'item')}`
+  return [Words.parse(kind), ...(names.length === 0 ? [] : [names.join(', ')])].join(' ')
+}
+
 const told: ReadonlySet<EventName> = new Set([
   'snapshot.stored',
   'nodes.discovered',
@@ -95,6 +120,10 @@ const told: ReadonlySet<EventName> = new Set([
   'human_input.requested',
   'human_input.answered',
   'decision.made',
+  'agenda.decided',
+  'plan.approved',
+  'conductor.decided',
+  'objective.refined',
   'models.away',
   'models.back',
   'budget.set',
@@ -105,6 +134,11 @@ const told: ReadonlySet<EventName> = new Set([
   'run.reopened',
   'run.composed',
   'run.failed',
+  'run.blocked',
+  'item.started',
+  'item.ended',
+  'item.blocked',
+  'objective.extended',
 ])
 
 /** Is true for what a person is told while a run goes on; the other events say how it came to that. */

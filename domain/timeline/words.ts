@@ -28,6 +28,7 @@ export function waitingText(waitingFor: readonly Waited[]): string {
   const parts = waitingFor.flatMap(({ kind, model = '', questions = 0, of }) => {
     if (kind === 'models') return [modelText(model)]
     if (kind === 'store') return ['the object store']
+    if (kind === 'approval') return ['the approval of its plan']
     if (kind === 'budget') return [of === 'project' ? 'tokens for its project' : 'tokens']
     return kind === 'answer' ? [plural(questions, 'answer')] : []
   })

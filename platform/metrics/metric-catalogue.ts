@@ -1,4 +1,4 @@
-export type MeasuredService = 'api' | 'discovery' | 'worker' | 'setup' | 'publisher'
+export type MeasuredService = 'api' | 'discovery' | 'worker' | 'conductor' | 'setup' | 'publisher'
 
 export type MetricRow = {
   kind: 'counter' | 'gauge' | 'histogram'
@@ -19,7 +19,7 @@ const long = [0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 900]
 const counter = { kind: 'counter', over: 'sum' } as const
 const histogram = { kind: 'histogram', over: 'sum' } as const
 
-const all = ['api', 'discovery', 'worker', 'setup', 'publisher'] as const
+const all = ['api', 'discovery', 'worker', 'conductor', 'setup', 'publisher'] as const
 
 /** Each discovery process shows the same of the runs, the workers and the stores. */
 const shared = { kind: 'gauge', over: 'max', of: ['discovery'] } as const
@@ -141,34 +141,44 @@ const ofOperations = {
   },
 } as const satisfies Record<string, MetricRow>
 
+const askers = ['worker', 'conductor'] as const
+const ofAsker = { kind: 'gauge', over: 'sum', of: askers } as const
+
 const ofModels = {
+  remora_decisions_total: {
+    ...counter,
+    of: ['conductor'],
+    labels: ['question', 'result'],
+    about:
+      'decisions about runs, by what was asked (`bootstrap`, `decide`, `refine`) and what was decided; `invalid`: no answer could be carried out',
+  },
   remora_model_requests_total: {
     ...counter,
-    of: ['worker'],
+    of: askers,
     labels: ['server', 'result'],
     about:
       'requests to model servers, retries and hedged ones too: `ok`, `left` (nobody waits any more) or an error code',
   },
   remora_model_request_seconds: {
     ...histogram,
-    of: ['worker'],
+    of: askers,
     labels: ['server'],
     buckets: long,
     about: 'from sending a request until its answer is whole',
   },
   remora_model_tokens_total: {
     ...counter,
-    of: ['worker'],
+    of: askers,
     labels: ['server', 'kind'],
     about: 'tokens of good answers: `prompt` and `completion`',
   },
-  remora_model_in_flight: { ...ofEach, labels: ['server'], about: 'requests of this worker that are open' },
+  remora_model_in_flight: { ...ofAsker, labels: ['server'], about: 'requests of this process that are open' },
   remora_model_breaker_open: {
-    ...ofEach,
+    ...ofAsker,
     labels: ['server'],
     about: '1 while the circuit breaker keeps requests from the server, 0 while it lets them through',
   },
-  remora_model_queued: { ...ofEach, labels: [], about: 'requests of this worker that wait for a server' },
+  remora_model_queued: { ...ofAsker, labels: [], about: 'requests of this process that wait for a server' },
 } as const satisfies Record<string, MetricRow>
 
 const everyPublisher = { kind: 'gauge', over: 'max', of: ['publisher'] } as const

@@ -31,6 +31,7 @@ import { openProducer, type Producer } from '#store/queues/producer.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
 import { AppError } from '#domain/error.ts'
 import type { RunRequest } from '#domain/run.ts'
+import { getDecisionRecord } from '#store/objects/decision-record.ts'
 import { getPlanSummary } from '#store/objects/plan-summary.ts'
 import { openEdgeLists } from '#store/objects/edge-list.ts'
 import { openNodeLists } from '#store/objects/node-list.ts'
@@ -53,6 +54,7 @@ import { openUploadGate } from './routes/intake/intake-routes.ts'
 import { openProjectStore } from './routes/access/project-store.ts'
 import { openTokenStore } from './routes/access/token-store.ts'
 import { openStoredCallers, openTokenTable } from './routes/access/token-table.ts'
+import type { AgendaRouteDeps } from './routes/agenda/agenda-routes.ts'
 import type { RunRouteDeps } from './routes/runs/run-routes.ts'
 import type { TranscriptRecords } from './routes/transcript/transcript-view.ts'
 import type { ChangeRecords } from '#stages/review/find-sets.ts'
@@ -194,6 +196,7 @@ function appParts(
       closing,
       notices,
     },
+    agendas: { ledger, idempotency, records, fullPrompts: config.fullPrompts },
     changes: { ledger, records, producer, memoryGate, modelKind },
     transcripts: { ledger, records, fullPrompts: config.fullPrompts, redactor, log, closing, notices },
     tokens: { store, projects, table, idempotency },
@@ -242,7 +245,11 @@ const remembered = { compositions: 8, snapshots: 64, changeSetBytes: 64 * 2 ** 2
 export function openRunRecords(
   objects: ObjectStore,
   blobs: BlobStore,
-): ChangeRecords & PublishableDeps['records'] & TranscriptRecords & RunRouteDeps['records'] {
+): ChangeRecords &
+  PublishableDeps['records'] &
+  TranscriptRecords &
+  RunRouteDeps['records'] &
+  AgendaRouteDeps['records'] {
   const compositions = openCachedAnswers<Composition>({ max: remembered.compositions })
   const changeSets = openCachedAnswers<readonly ChangeSet[]>({ maxSize: remembered.changeSetBytes, sizeOf: sizeOfSets })
   const snapshots = openCachedAnswers<Snapshot>({ max: remembered.snapshots })
@@ -258,6 +265,7 @@ export function openRunRecords(
     readFindings: (projectId, recordHash) => getFindings(objects, projectId, recordHash),
     readAttempt: (projectId, recordHash) => getAttemptRecord(objects, projectId, recordHash),
     readUnfinished: (projectId, recordHash) => getUnfinishedAttempt(objects, projectId, recordHash),
+    readDecision: ({ projectId, runId }, hash) => getDecisionRecord(objects, { projectId, runId, hash }),
     async readComposition({ projectId, runId, compositionKey }, hash: string | null = compositionKey) {
       if (hash === null) return null
       const read = () => getComposition(objects, { projectId, runId, hash })

@@ -4,6 +4,8 @@ import { getOrMake } from '#platform/cached-answers.ts'
 import { Problem } from '#schemas/problem-schema.ts'
 import { webhookHeaders } from './routes/webhooks/webhook-examples.fixture.ts'
 import { runForm, tarOf, testWebhookSecret } from './app.fixture.ts'
+import { RunAgenda } from '#schemas/agenda-schema.ts'
+import { anItem, openConducted, playPlan } from './played-agenda.fixture.ts'
 import { askingRun, composeRun, plannedOperation, playRun, submitRun } from './played-run.fixture.ts'
 import { apiDocument, endpoints } from './routes/reference/api-document.ts'
 import { useTestApi } from './use-test-api.fixture.ts'
@@ -26,6 +28,12 @@ beforeAll(async () => {
 })
 
 const routeOf = ({ method, path }: { method: string; path: string }) => `${method.toUpperCase()} ${path}`
+
+async function plannedRun(): Promise<string> {
+  const planned = await openConducted(api, { objective: 'lint is clean', approval: 'plan' })
+  await playPlan(api, planned, [anItem({ item_id: 'lint' })], 'h1')
+  return planned
+}
 
 /** How each endpoint is asked for a good answer; a new one without a line here fails the test. */
 const asked: Record<string, () => Promise<{ path: string; init?: RequestInit }>> = {
@@ -80,6 +88,20 @@ const asked: Record<string, () => Promise<{ path: string; init?: RequestInit }>>
     return { path: '/v1/events?after=0' }
   },
   'GET /v1/runs/{run_id}/timeline': async () => ({ path: `/v1/runs/${runId}/timeline` }),
+  'GET /v1/runs/{run_id}/agenda': async () => ({ path: `/v1/runs/${await plannedRun()}/agenda` }),
+  'GET /v1/runs/{run_id}/agenda/decisions/{seq}': async () => {
+    const planned = await plannedRun()
+    const { decisions } = RunAgenda.parse(await (await api.ask(`/v1/runs/${planned}/agenda`)).json())
+    return { path: `/v1/runs/${planned}/agenda/decisions/${decisions[0]?.seq}` }
+  },
+  'POST /v1/runs/{run_id}/messages': async () => ({
+    path: `/v1/runs/${await plannedRun()}/messages`,
+    init: { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"text":"types, too"}' },
+  }),
+  'POST /v1/runs/{run_id}/approval': async () => ({
+    path: `/v1/runs/${await plannedRun()}/approval`,
+    init: { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"plan_hash":"h1"}' },
+  }),
   'GET /v1/runs/{run_id}/findings': async () => {
     const found = await playRun(api, [{ name: 'one', leaves: 'sound', finds: [{ claim: 'a fault', rule: 'r' }] }])
     return { path: `/v1/runs/${found}/findings` }

@@ -165,6 +165,7 @@ export async function openTestApi(
       notices,
       readerLimits,
     },
+    agendas: { ledger, idempotency: intake.idempotency, records, fullPrompts: options.fullPrompts ?? true },
     changes: {
       ledger,
       records,

@@ -23,6 +23,7 @@ import { type WorkerRouteDeps, workerRoutes } from './routes/fleet/worker-routes
 import { type UsageRouteDeps, usageRoutes } from './routes/usage/usage-routes.ts'
 import { probeEndpoints } from './service-endpoints.ts'
 import { type ChangeRouteDeps, changeRoutes } from './routes/review/change-routes.ts'
+import { type AgendaRouteDeps, agendaRoutes } from './routes/agenda/agenda-routes.ts'
 import { type RunRouteDeps, runRoutes } from './routes/runs/run-routes.ts'
 import { type ProjectBudgetDeps, projectRoutes } from './routes/access/project-routes.ts'
 import { type TokenRouteDeps, tokenRoutes } from './routes/access/token-routes.ts'
@@ -41,6 +42,7 @@ export type AppDeps = {
   readiness: Readiness
   intake: IntakeDeps
   runs: RunRouteDeps
+  agendas: AgendaRouteDeps
   changes: ChangeRouteDeps
   transcripts: TranscriptRouteDeps
   tokens: TokenRouteDeps
@@ -69,6 +71,7 @@ export function createApp(deps: AppDeps): OpenAPIHono<ApiEnv> {
   app.route('/', webhookRoutes(deps.webhooks))
   app.route('/', intakeRoutes(deps.intake))
   app.route('/', runRoutes(deps.runs))
+  app.route('/', agendaRoutes(deps.agendas))
   app.route('/', changeRoutes(deps.changes))
   app.route('/', transcriptRoutes(deps.transcripts))
   app.route('/', tokenRoutes(deps.tokens))

@@ -7,11 +7,12 @@ import { testObjects } from '#testing/s3.ts'
 import { Problem } from '#schemas/problem-schema.ts'
 import { TokenCreated, TokenPage } from '#schemas/token-schema.ts'
 import { openTestApi, runForm, tarOf, type TestApi } from './app.fixture.ts'
+import { anItem, openConducted, playPlan } from './played-agenda.fixture.ts'
 import { askingRun, composeRun, plannedOperation, playRun } from './played-run.fixture.ts'
 import { endpoints } from './routes/reference/api-document.ts'
 
 /** What one project has, by the names that addresses use. */
-type Ids = Record<'run' | 'asking' | 'operation' | 'node' | 'token' | 'project', string>
+type Ids = Record<'run' | 'asking' | 'conducted' | 'operation' | 'node' | 'token' | 'project', string>
 type Request = { path: string; init?: RequestInit }
 
 const scopes = ['runs:read', 'runs:write', 'tokens:admin']
@@ -59,15 +60,19 @@ async function withRuns(own: TestApi & { tokenId: string }, name: string): Promi
   const file = { path: `${name}.py`, baseHash: null, resultHash, changeSetIds: [], evidence: [] }
   await composeRun(own, run, { files: [file] })
   const asking = await askingRun(own, { text: name, choices: null })
-  for (const runId of [run, asking]) await api.ledger.tellEvents(runId)
+  const conducted = await openConducted(own, { objective: name, approval: 'plan' })
+  await playPlan(own, conducted, [anItem({ item_id: 'lint', objective: name })], 'h1')
+  for (const runId of [run, asking, conducted]) await api.ledger.tellEvents(runId)
   const { operationId, node } = plannedOperation(name)
-  const ids = { run, asking, operation: operationId, node: node.nodeId, token: own.tokenId, project: own.project }
+  const runs = { run, asking, conducted }
+  const ids = { ...runs, operation: operationId, node: node.nodeId, token: own.tokenId, project: own.project }
   return { ...own, ids }
 }
 
 const unknown = (): Ids => ({
   run: 'r00000000000000000',
   asking: 'r00000000000000001',
+  conducted: 'r00000000000000002',
   operation: 'o0000000000000000',
   node: 'n0000000000000000',
   token: 't0000000000000000',
@@ -75,6 +80,7 @@ const unknown = (): Ids => ({
 })
 
 const get = (path: string): Request[] => [{ path }]
+const post = (path: string, body: object): Request[] => [{ path, init: json(body) }]
 
 /** How each route is asked for what belongs to another project; a route without a line here fails the test. */
 const asked: Record<string, (ids: Ids) => Request[] | Promise<Request[]>> = {
@@ -84,17 +90,15 @@ const asked: Record<string, (ids: Ids) => Request[] | Promise<Request[]>> = {
   },
   'GET /v1/runs': ({ run }) => [...get('/v1/runs?limit=100'), ...get(`/v1/runs?before=${run}`)],
   'GET /v1/runs/{run_id}': ({ run, asking }) => [...get(`/v1/runs/${run}`), ...get(`/v1/runs/${asking}`)],
-  'POST /v1/runs/{run_id}/cancel': ({ asking }) => [{ path: `/v1/runs/${asking}/cancel`, init: json({}) }],
+  'POST /v1/runs/{run_id}/cancel': ({ asking }) => post(`/v1/runs/${asking}/cancel`, {}),
   'PUT /v1/runs/{run_id}/budget': ({ asking }) => [
     { path: `/v1/runs/${asking}/budget`, init: json({ tokens: 1 }, 'PUT') },
   ],
   'DELETE /v1/runs/{run_id}': ({ run, asking }) =>
     [run, asking].map((runId) => ({ path: `/v1/runs/${runId}`, init: { method: 'DELETE' } })),
-  'POST /v1/runs/{run_id}/retry': ({ run, operation }) => [
-    { path: `/v1/runs/${run}/retry`, init: json({}) },
-    { path: `/v1/runs/${run}/retry`, init: json({ operations: [operation] }) },
-  ],
-  'POST /v1/runs/{run_id}/result': ({ run }) => [{ path: `/v1/runs/${run}/result`, init: json({}) }],
+  'POST /v1/runs/{run_id}/retry': ({ run, operation }) =>
+    [{}, { operations: [operation] }].flatMap((body) => post(`/v1/runs/${run}/retry`, body)),
+  'POST /v1/runs/{run_id}/result': ({ run }) => post(`/v1/runs/${run}/result`, {}),
   'GET /v1/runs/{run_id}/operations': ({ run }) => get(`/v1/runs/${run}/operations`),
   'GET /v1/runs/{run_id}/operations/{operation_id}': ({ run, operation }) =>
     get(`/v1/runs/${run}/operations/${operation}`),
@@ -109,9 +113,8 @@ const asked: Record<string, (ids: Ids) => Request[] | Promise<Request[]>> = {
   'GET /v1/runs/{run_id}/nodes/{node_id}': ({ run, node }) => get(`/v1/runs/${run}/nodes/${node}`),
   'GET /v1/runs/{run_id}/nodes/{node_id}/edges': ({ run, node }) => get(`/v1/runs/${run}/nodes/${node}/edges`),
   'GET /v1/runs/{run_id}/questions': ({ asking }) => get(`/v1/runs/${asking}/questions`),
-  'POST /v1/runs/{run_id}/questions/{request_id}': ({ asking }) => [
-    { path: `/v1/runs/${asking}/questions/q1`, init: json({ answer: 'yes' }) },
-  ],
+  'POST /v1/runs/{run_id}/questions/{request_id}': ({ asking }) =>
+    post(`/v1/runs/${asking}/questions/q1`, { answer: 'yes' }),
   'GET /v1/runs/{run_id}/events': ({ run, asking }) => [
     ...get(`/v1/runs/${run}/events?limit=1000`),
     ...get(`/v1/runs/${asking}/events?after=1&wait_ms=100`),
@@ -122,24 +125,26 @@ const asked: Record<string, (ids: Ids) => Request[] | Promise<Request[]>> = {
     ...get(`/v1/runs/${run}/timeline?category=worker_output,finding`),
     ...get(`/v1/runs/${asking}/timeline?required_milestones=run.started`),
   ],
+  'GET /v1/runs/{run_id}/agenda': ({ conducted }) => get(`/v1/runs/${conducted}/agenda`),
+  'GET /v1/runs/{run_id}/agenda/decisions/{seq}': ({ conducted }) => get(`/v1/runs/${conducted}/agenda/decisions/4`),
+  'POST /v1/runs/{run_id}/messages': ({ conducted }) => post(`/v1/runs/${conducted}/messages`, { text: 'more' }),
+  'POST /v1/runs/{run_id}/approval': ({ conducted }) => post(`/v1/runs/${conducted}/approval`, { plan_hash: 'h1' }),
   'GET /v1/runs/{run_id}/findings': ({ run, asking }) => [
     ...get(`/v1/runs/${run}/findings`),
     ...get(`/v1/runs/${asking}/findings?agent=lint`),
   ],
   'GET /v1/runs/{run_id}/changes': ({ run, operation }) =>
     ['', `?operation_id=${operation}`].flatMap((query) => get(`/v1/runs/${run}/changes${query}`)),
-  'POST /v1/runs/{run_id}/decisions': ({ run }) => [
-    { path: `/v1/runs/${run}/decisions`, init: json({ where: {}, verdict: 'accept' }) },
-  ],
+  'POST /v1/runs/{run_id}/decisions': ({ run }) => post(`/v1/runs/${run}/decisions`, { where: {}, verdict: 'accept' }),
   'GET /v1/runs/{run_id}/patch': ({ run }) => get(`/v1/runs/${run}/patch`),
   'GET /v1/runs/{run_id}/patch/sets': ({ run }) => get(`/v1/runs/${run}/patch/sets`),
-  'POST /v1/runs/{run_id}/commits': ({ run }) => [{ path: `/v1/runs/${run}/commits`, init: json({}) }],
+  'POST /v1/runs/{run_id}/commits': ({ run }) => post(`/v1/runs/${run}/commits`, {}),
   'GET /v1/runs/{run_id}/archive': ({ run }) => [
     ...get(`/v1/runs/${run}/archive`),
     ...get(`/v1/runs/${run}/archive?files=changed&side=after`),
     ...get(`/v1/runs/${run}/archive?files=all&side=before`),
   ],
-  'POST /v1/tokens': ({ project }) => [{ path: '/v1/tokens', init: json({ project_id: project }) }],
+  'POST /v1/tokens': ({ project }) => post('/v1/tokens', { project_id: project }),
   'GET /v1/tokens': ({ project }) => [...get('/v1/tokens'), ...get(`/v1/tokens?project_id=${project}`)],
   'DELETE /v1/tokens/{token_id}': ({ token }) => [{ path: `/v1/tokens/${token}`, init: { method: 'DELETE' } }],
   'PUT /v1/projects/{project_id}': ({ project }) => [{ path: `/v1/projects/${project}`, init: { method: 'PUT' } }],
@@ -161,7 +166,7 @@ const asked: Record<string, (ids: Ids) => Request[] | Promise<Request[]>> = {
     { path: '/v1/github/installations/7', init: json({ project_id: project }, 'PUT') },
   ],
   'GET /v1/github/deliveries': () => get('/v1/github/deliveries'),
-  'POST /webhooks/github': () => [{ path: '/webhooks/github', init: json({}) }],
+  'POST /webhooks/github': () => post('/webhooks/github', {}),
   'GET /healthz': () => get('/healthz'),
   'GET /readyz': () => get('/readyz'),
   'GET /openapi.json': () => get('/openapi.json'),
@@ -189,7 +194,7 @@ async function answersOn(route: string, ids: Ids): Promise<{ request: string; an
 }
 
 const stateOf = async ({ ids, project }: { ids: Ids; project: string }) => ({
-  runs: await Promise.all([ids.run, ids.asking].map((runId) => api.ledger.getRun(runId))),
+  runs: await Promise.all([ids.run, ids.asking, ids.conducted].map((runId) => api.ledger.getRun(runId))),
   listed: (await api.ledger.listRuns(project, { limit: 100 })).runs.length,
   budget: await api.ledger.readProjectBudget(project),
   tokens: [...(await api.tokenStore.readAll()).records.values()].filter((token) => token.projectId === project),
@@ -203,7 +208,8 @@ describe('a token of another project', () => {
       const ofAlpha = await answersOn(route, alpha.ids)
       const ofNobody = await answersOn(route, unknown())
       // Runs of its own, but the other's operation, node, token and project.
-      const mixed = await answersOn(route, { ...alpha.ids, run: beta.ids.run, asking: beta.ids.asking })
+      const { run, asking, conducted } = beta.ids
+      const mixed = await answersOn(route, { ...alpha.ids, run, asking, conducted })
       for (const [at, { request, answer, told }] of ofAlpha.entries()) {
         expect(told.status, request).toBe(ofNobody[at]?.told.status)
         expect(told.status < 400 ? '' : told.text, request).toBe(told.status < 400 ? '' : ofNobody[at]?.told.text)

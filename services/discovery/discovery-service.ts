@@ -29,7 +29,7 @@ import { openConsumer } from '#store/queues/consumer.ts'
 import { clearQueues, openProducer, type Producer } from '#store/queues/producer.ts'
 import { readKnownExternals } from '#tool-scripts/external-signatures.ts'
 import { openTypeChecker } from '#tool-scripts/type-checker.ts'
-import { undefinedOn } from '#domain/error.ts'
+import { type AppError, undefinedOn } from '#domain/error.ts'
 import type { SpanRecorder } from '#domain/span.ts'
 import { openTracing, tracedStage } from '#platform/tracing/open-tracing.ts'
 import { runArchiver } from './housekeeping/archive-events.ts'
@@ -49,7 +49,7 @@ import { runDeletions } from './housekeeping/delete-runs.ts'
 import { runHousekeeping } from './housekeeping/run-housekeeping.ts'
 import { runTeller } from './housekeeping/tell-events.ts'
 import { defaultSnapshotLimits } from '#stages/snapshot/snapshot-limits.ts'
-import { type DiscoveryStageDeps, runDiscoveryStage } from './discovery-stage.ts'
+import { type DiscoveryStageDeps, failDiscovery, runDiscoveryStage } from './discovery-stage.ts'
 import { runSnapshotStage, type SnapshotStageDeps } from './snapshot-stage.ts'
 import { openSurveyPool } from '#stages/plan/survey/survey-pool.ts'
 import { redisUserCheck } from '#store/ledger/redis-users.ts'
@@ -199,10 +199,16 @@ function startConsumers(
   const codeHost = openCodeHostClient(config.codeHost)
   const deps = { ...rest, codeHost, pauses: openFetchPauses(), maxUploadBytes }
   const stages = [
-    { queue: 'snapshots', concurrency: 2, phases: ['snapshot'], run: runSnapshotStage },
-    { queue: 'discoveries', concurrency: 1, phases: ['discovery', 'planning'], run: runDiscoveryStage },
+    { queue: 'snapshots', concurrency: 2, phases: ['snapshot'], run: runSnapshotStage, fail: undefined },
+    {
+      queue: 'discoveries',
+      concurrency: 1,
+      phases: ['discovery', 'planning'],
+      run: runDiscoveryStage,
+      fail: failDiscovery,
+    },
   ] as const
-  const consumers = stages.map(({ queue, concurrency, phases, run }) =>
+  const consumers = stages.map(({ queue, concurrency, phases, run, fail }) =>
     openConsumer({
       redisUrl,
       queue,
@@ -210,7 +216,10 @@ function startConsumers(
       lockMs,
       log,
       handler: async ({ run_id: runId, traceparent }, signal, stalls) => {
-        await unlessDeadly(runId, { phases, origin, signal, stalls }, deps.ledger, () =>
+        const failing = fail && {
+          fail: async (fault: AppError) => fail(await deps.ledger.getRun(runId), fault, deps.ledger, signal),
+        }
+        await unlessDeadly(runId, { phases, origin, signal, stalls, ...failing }, deps.ledger, () =>
           tracedStage({ name: phases[0], traceparent }, traces, () =>
             measuredStage(queue, metrics, () => untilStopped(runId, (own) => run(runId, deps, own), deps, signal)),
           ),

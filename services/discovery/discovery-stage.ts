@@ -1,5 +1,6 @@
 import type { SkippedFile } from '#domain/code-node.ts'
-import { AppError } from '#domain/error.ts'
+import type { PlanningItem } from '#domain/agenda.ts'
+import { AppError, asAppError } from '#domain/error.ts'
 import type { NewEvent } from '#domain/event.ts'
 import { shrinkHeap } from '#platform/collect-garbage.ts'
 import type { ProjectId, RunId } from '#domain/ids.ts'
@@ -24,14 +25,15 @@ import type { DiscoveryFilters } from '#stages/discover/choose-files.ts'
 import { hiddenReason } from '#stages/discover/unwanted/unwanted-path.ts'
 import type { PinnedBundle } from '#stages/plan/pin-bundles.ts'
 import { composedFiles, findBaseList } from '#stages/snapshot/base-nodes.ts'
-import { planRun, type PlanRunDeps } from '#stages/plan/plan-run.ts'
+import { blockItem, planItem } from '#stages/plan/plan-item.ts'
+import { beginConducted, type FoundCode, planRun, type PlanRunDeps } from '#stages/plan/plan-run.ts'
 import { type IndexCache, indexName, type SourceBlob } from '#stages/discover/index-blobs.ts'
 import { NodeIndex } from '#stages/discover/node-index.ts'
 
 export type DiscoveryStageDeps = DiscoveryDeps &
   PlanRunDeps & {
     leaveOut: Pick<DiscoveryFilters, 'exclude' | 'maxFileBytes'>
-    ledger: Pick<Ledger, 'cancel' | 'getRun' | 'listOperations' | 'move' | 'plan'>
+    ledger: PlanRunDeps['ledger'] & Pick<Ledger, 'cancel' | 'getRun'>
     objects: ObjectStore
     blobs: BlobStore
     readSnapshot(projectId: string, snapshotId: string): Promise<SnapshotView>
@@ -45,25 +47,66 @@ const origin = { kind: 'discovery', id: 'discovery' } as const
 /** Linking the edges between fewer nodes does not leave unusually much garbage: of 75,000 it is half of the heap. */
 const manyNodes = 10_000
 
-/** Steps 3 and 4 of a run: nodes, bundles, plan. Each move has a name, so a repeated job continues where the last one stopped. */
+/**
+ * Steps 3 to 5 of a run: nodes, bundles, plan. Each move has a name, so a repeated job continues where the last one stopped. Of a run with an objective
+ * each item is planned when its conductor has dispatched it, while the run executes.
+ */
 export async function runDiscoveryStage(
   runId: RunId,
   deps: DiscoveryStageDeps,
   signal: AbortSignal,
 ): Promise<StageEnd> {
   const run = await deps.ledger.getRun(runId)
-  if (run.status !== 'running' || !['discovery', 'planning'].includes(run.phase)) return 'idle'
-  if (run.environment !== null) return 'idle' // it is planned, and its setup goes on
+  const isNew = run.status === 'running' && ['discovery', 'planning'].includes(run.phase)
+  if (!isNew && nextItem(run) === undefined) return 'idle'
+  if (isNew && run.environment !== null) return 'idle' // it is planned, and its setup goes on
   try {
     const bundles = await bundlesOf(run, deps)
     const nodes = await nodesOf(run, bundles, deps, signal)
     const [base, snapshot] = [await baseOf(run, deps, signal), await snapshotOf(run, deps)]
-    await planRun(run, { ...nodes, bundles, base, snapshot }, deps, signal)
+    const found = { ...nodes, bundles, base, snapshot }
+    if (!isNew) await planItems(run, found, deps, signal)
+    else await (isConducted(run) ? beginConducted(run, found, deps) : planRun(run, found, deps, signal))
     return 'ok'
   } catch (error) {
-    const { generation } = run
-    return failRun(runId, error, { phases: ['discovery', 'planning'], origin, signal, generation }, deps.ledger)
+    return failDiscovery(run, error, deps.ledger, signal)
   }
+}
+
+/** A retry that names what is to be done once more needs nobody to decide that. */
+function isConducted({ request, wanted }: Run): boolean {
+  return request.objective !== undefined && wanted?.operations === undefined && wanted?.codes === undefined
+}
+
+function nextItem({ status, phase, stop, conductor }: Run): PlanningItem | undefined {
+  const executes = (status === 'running' || status === 'waiting') && phase === 'execution' && stop === null
+  return executes && conductor?.kind === 'open' ? conductor.planning[0] : undefined
+}
+
+/** Plans the items that are dispatched, one after the other: each may do once more what those before it did. */
+async function planItems(first: Run, found: FoundCode, deps: DiscoveryStageDeps, signal: AbortSignal): Promise<void> {
+  for (let run = first; ; run = await deps.ledger.getRun(first.runId)) {
+    const next = nextItem(run)
+    if (next === undefined) return
+    await planItem(run, next, found, deps, signal)
+  }
+}
+
+/** Ends as blocked the item that is planned now, or as failed a run that has none. A fault that may pass is thrown instead. */
+export async function failDiscovery(
+  run: Run,
+  error: unknown,
+  ledger: Pick<Ledger, 'cancel' | 'move' | 'noteItem'>,
+  signal: AbortSignal,
+): Promise<'failed'> {
+  const { runId, generation } = run
+  const next = nextItem(run)
+  const phases = ['discovery', 'planning'] as const
+  if (next === undefined) return failRun(runId, error, { phases, origin, signal, generation }, ledger)
+  const fault = asAppError(error, 'TOOL_004', 'planning')
+  if (fault.retry || signal.aborted) throw fault
+  await blockItem(run, next, fault, { ledger })
+  return 'failed'
 }
 
 /** Returns those the first delivery of this generation pinned, also when this process has newer ones. */

@@ -7,6 +7,7 @@ import { lint } from '#agents/lint/host/rehearsal.ts'
 import { review } from '#agents/review/host/rehearsal.ts'
 import { sampleData } from '#agents/sample_data/host/rehearsal.ts'
 import { testWriting } from '#agents/test/host/rehearsal.ts'
+import { plannerMove } from './planner-policies.ts'
 import { call, type Conclusion, type Move, offering, type Rule } from './rule.ts'
 
 /** The rehearsal model's reply, by rules alone: the same request gives the same move. */
@@ -18,6 +19,8 @@ export function nextMove(request: ChatRequest): Move {
   if (choice === 'none' || conversation.tools.size === 0) {
     return { kind: 'say', text: 'The rehearsal model only calls tools.' }
   }
+  const decision = plannerMove(request.model, conversation)
+  if (decision !== undefined) return decision
   const rule = rules.find(({ plays }) => plays(conversation.tools)) ?? anyTools
   if (typeof choice === 'string') return rule.next(conversation) ?? submit(rule, conversation)
   const { name } = choice.function

@@ -1,27 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { z } from 'zod'
-import { AppError } from '#domain/error.ts'
-import { modelServerUrl } from '#platform/server-urls.ts'
-import { withoutLogin } from '#platform/hide-secrets.ts'
-import { type Env, proxyOf, readEnv } from '#platform/env.ts'
-import { rehearsalWord } from '#settings/model-settings.ts'
+import { type Env, readEnv } from '#platform/env.ts'
+import { modelConfig } from '#settings/model-config.ts'
 import { environmentOf } from '#settings/settings-table.ts'
 import { bareEnv } from '#platform/child-env.ts'
 import { sandboxConfig } from '#settings/sandbox-config.ts'
 import { storageConfig, storageSecrets } from '#settings/storage-settings.ts'
 import { traceConfig, traceSecrets } from '#settings/trace-settings.ts'
 
-export type ModelServer = {
-  url: string
-  models: readonly string[]
-  maxInFlightOfAll: number
-}
-
 export type WorkerConfig = ReturnType<typeof parseConfig>['worker']
-
-const rehearsalUrl = 'http://127.0.0.1:8421/v1'
 
 const workerEnv = environmentOf('worker')
 
@@ -39,19 +27,7 @@ export function parseConfig(env: Env) {
     isSmall,
     scriptProcesses: read.REMORA_WORKER_SCRIPT_PROCESSES ?? (isSmall ? 1 : 2),
     health: { host: read.REMORA_HEALTH_HOST, port: read.REMORA_WORKER_HEALTH_PORT },
-    model: {
-      name: read.REMORA_MODEL,
-      servers: modelServers(read),
-      apiKey: read.REMORA_MODEL_API_KEY,
-      temperature: read.REMORA_MODEL_TEMPERATURE,
-      toolChoice: read.REMORA_MODEL_TOOL_CHOICE,
-      stream: read.REMORA_MODEL_STREAM,
-      toolGuide: read.REMORA_MODEL_TOOL_GUIDE,
-      retryBudgetMs: read.REMORA_MODEL_RETRY_BUDGET_MS,
-      timeoutMs: read.REMORA_MODEL_TIMEOUT_MS,
-      hedgeAfterMs: read.REMORA_MODEL_HEDGE_AFTER_MS === 0 ? undefined : read.REMORA_MODEL_HEDGE_AFTER_MS,
-      proxy: proxyOf(env),
-    },
+    model: { ...modelConfig(read, env), toolGuide: read.REMORA_MODEL_TOOL_GUIDE },
     storage: storageConfig(read),
     traces: { ...traceConfig(read), operations: read.REMORA_TRACES_OPERATIONS },
     blobCacheBytes: read.REMORA_BLOB_CACHE_BYTES ?? Math.min(4 * read.REMORA_WORKER_SLOTS, 256) * 1024 ** 2,
@@ -75,40 +51,6 @@ export function parseConfig(env: Env) {
   }
   const secrets = [read.REMORA_MODEL_API_KEY ?? [], storageSecrets(read), traceSecrets(read)].flat()
   return { worker, secrets }
-}
-
-const serversEnv = {
-  REMORA_MODEL_URLS: workerEnv.REMORA_MODEL_URLS,
-  REMORA_MODEL_POOL: workerEnv.REMORA_MODEL_POOL,
-  REMORA_MODEL_MAX_IN_FLIGHT: workerEnv.REMORA_MODEL_MAX_IN_FLIGHT,
-}
-
-/** Throws CONFIG_003 where a worker with this environment would not start because of its model servers. */
-export function checkModelServers(env: Env): void {
-  modelServers(readEnv(serversEnv, env))
-}
-
-type ServersRead = z.infer<z.ZodObject<typeof serversEnv>>
-
-function modelServers(read: ServersRead): ModelServer[] {
-  const named = read.REMORA_MODEL_URLS ?? read.REMORA_MODEL_POOL.map(({ url }) => url)
-  const isRehearsal = named[0] === rehearsalWord
-  const urls = isRehearsal || named.length === 0 ? [rehearsalUrl] : named
-  const foreign = read.REMORA_MODEL_POOL.find((details) => !urls.some((url) => isSameServer(url, details.url)))
-  // `rehearsal` overrides the servers in remora.yaml on purpose.
-  if (foreign !== undefined && !isRehearsal) {
-    const words = `bad environment: REMORA_MODEL_POOL: ${withoutLogin(foreign.url)} is not one of the servers in REMORA_MODEL_URLS`
-    throw new AppError('CONFIG_003', words)
-  }
-  return urls.map((url) => {
-    const details = read.REMORA_MODEL_POOL.find((server) => isSameServer(url, server.url))
-    const maxInFlightOfAll = details?.max_in_flight ?? read.REMORA_MODEL_MAX_IN_FLIGHT
-    return { url, models: details?.models ?? [], maxInFlightOfAll }
-  })
-}
-
-function isSameServer(url: string, other: string): boolean {
-  return modelServerUrl(url) === modelServerUrl(other)
 }
 
 /** Has at most 64 characters; its end is random, since containers share process ids, and copies of a host its name. */

@@ -4,7 +4,6 @@ import type { OperationCost, Outcome } from '#domain/operation.ts'
 import type { Attempt } from '#store/ledger/attempt.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import type { Metrics } from '#platform/metrics/open-metrics.ts'
-import type { ModelPool, ModelPoolOptions } from '#models/model-pool.ts'
 import type { Log, LogFields } from '#platform/log.ts'
 
 type Counted = Pick<Metrics, 'count' | 'observe'>
@@ -86,26 +85,4 @@ function measureEvents(events: readonly NewEvent[], start: number, metrics: Coun
     const tool = errorCode === 'TOOL_001' ? 'unknown' : toolName
     metrics.observe('remora_tool_seconds', { tool, outcome: status }, durationMs / 1000)
   }
-}
-
-export function measuredRequests(metrics: Counted): NonNullable<ModelPoolOptions['onEnd']> {
-  return (end) => {
-    const { server, result } = end
-    metrics.count('remora_model_requests_total', { server, result })
-    if (end.result !== 'ok') return
-    const { latencyMs, usage } = end.reply
-    metrics.observe('remora_model_request_seconds', { server }, latencyMs / 1000)
-    metrics.count('remora_model_tokens_total', { server, kind: 'prompt' }, usage.promptTokens)
-    metrics.count('remora_model_tokens_total', { server, kind: 'completion' }, usage.completionTokens)
-  }
-}
-
-export function showPool(pool: Pick<ModelPool, 'status'>, { gauge }: Pick<Metrics, 'gauge'>): void {
-  const perServer = (valueOf: (server: ReturnType<ModelPool['status']>['endpoints'][number]) => number) => () =>
-    pool.status().endpoints.map((server) => ({ labels: { server: server.name }, value: valueOf(server) }))
-  const inFlight = perServer((server) => server.inFlight)
-  gauge('remora_model_in_flight', inFlight)
-  const isOpen = perServer(({ breaker }) => (breaker === 'closed' ? 0 : 1))
-  gauge('remora_model_breaker_open', isOpen)
-  gauge('remora_model_queued', () => [{ labels: {}, value: pool.status().waiting }])
 }

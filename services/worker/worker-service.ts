@@ -7,15 +7,15 @@ import { openPutPermit } from '#store/ledger/collection-window.ts'
 import { redisCheck, expectUsableRedis } from '#store/ledger/redis-check.ts'
 import { openStopSignals, type StopSignals } from '#store/ledger/stop-signals.ts'
 import { type Metrics, openMetrics } from '#platform/metrics/open-metrics.ts'
-import { openModelPool, type ModelPool } from '#models/model-pool.ts'
-import { openSharedSlots } from '#models/pool/slots/shared-slots.ts'
+import type { ModelPool } from '#models/model-pool.ts'
+import { openSharedPool } from '#models/shared-pool.ts'
 import { openBlobStore } from '#store/objects/blob-store.ts'
 import { loggedOutages } from '#store/objects/logged-outages.ts'
 import { type ObjectStore, objectStoreCheck, permittedPuts, type PutPermit } from '#store/objects/object-store.ts'
 import { openObjects } from '#store/objects/open-objects.ts'
 import { openSnapshotReader } from '#store/objects/snapshot.ts'
 import { getBundle, getChangeSets } from '#store/objects/stored-records.ts'
-import { connectRedis, type RedisClient } from '#platform/redis-client.ts'
+import { connectRedis } from '#platform/redis-client.ts'
 import { shrinkHeap } from '#platform/collect-garbage.ts'
 import { openHealth } from '#platform/http-health.ts'
 import { openPartCheck, openReadiness } from '#platform/readiness.ts'
@@ -49,7 +49,7 @@ import { openSurroundings } from '#stages/operate/start/start-context.ts'
 import { openStartLayers } from '#stages/operate/start/start-layer.ts'
 import { baseLayerOf } from '#stages/operate/workspace/base-layer.ts'
 import { type LineSearcher, openLineSearcher } from '#stages/operate/workspace/search-files.ts'
-import { measuredRequests, reportedAttempts, showPool } from './worker-metrics.ts'
+import { reportedAttempts } from './worker-metrics.ts'
 import { redisUserCheck } from '#store/ledger/redis-users.ts'
 
 export type WorkerService = {
@@ -70,12 +70,12 @@ export async function startWorker(config: WorkerConfig, deps: ServiceDeps): Prom
     const stores = await openStores(config, { metrics, log }, releaser)
     const { redis, permit, objects, checkStore, store, closing, stopWaiting } = stores
     await expectUsableRedis(redis)
-    const model = openPool(config, { redis, metrics, log })
-    showPool(model, metrics)
+    const { workerId, slots } = config
+    const model = openSharedPool(config.model, { redis, holder: workerId, slots, metrics, log })
     releaser.add('model pool', () => model.close())
     const programs = await openPrograms(config, log, releaser)
     const readers = await openReaders(config, releaser)
-    const { workerId, storage, environments, sandbox, leaseMs, logging } = config
+    const { storage, environments, sandbox, leaseMs, logging } = config
     const traces = await openTracing(config.traces, { service: 'worker', instance: workerId, log })
     releaser.add('traces', traces.close)
     const origin = { kind: 'worker', id: workerId } as const
@@ -116,7 +116,7 @@ export async function startWorker(config: WorkerConfig, deps: ServiceDeps): Prom
 /** Attempts outlast any outage of Redis: until `stopWaiting` their commands wait, and the ledger decides whether they still count. */
 async function openStores(
   { storage, slots }: WorkerConfig,
-  { metrics, log }: Pick<PoolDeps, 'metrics' | 'log'>,
+  { metrics, log }: { metrics: Metrics; log: Log },
   releaser: Releaser,
 ) {
   const { redis, stopWaiting } = connectRedis(storage.redisUrl, { retries: null }, log)
@@ -152,24 +152,6 @@ async function openReaders({ sandbox }: WorkerConfig, releaser: Releaser) {
   const searcher = openLineSearcher()
   releaser.add('search', searcher.close)
   return { linter, syntax, searcher }
-}
-
-type PoolDeps = { redis: RedisClient; metrics: Metrics; log: Log }
-
-function openPool(config: WorkerConfig, { redis, metrics, log }: PoolDeps): ModelPool {
-  const { servers, apiKey, timeoutMs, retryBudgetMs, hedgeAfterMs, stream, proxy } = config.model
-  return openModelPool({
-    endpoints: servers.map((server) => ({ ...server, apiKey })),
-    slots: openSharedSlots({ redis, holder: config.workerId, log }),
-    requestTimeoutMs: timeoutMs,
-    retryBudgetMs,
-    hedgeAfterMs,
-    maxInFlight: config.slots,
-    stream,
-    proxy,
-    onEnd: measuredRequests(metrics),
-    log,
-  })
 }
 
 type Opened = {

@@ -95,7 +95,10 @@ async function jobsLeft(run: Run, deps: LeftDeps): Promise<NamedJob[]> {
 }
 
 async function* jobNames({ runId }: Run, { ledger }: LeftDeps): AsyncGenerator<NamedJob[]> {
-  yield (['snapshots', 'discoveries', 'setups', 'compositions'] as const).map((queue) => ({ queue, id: runId }))
+  yield (['snapshots', 'discoveries', 'setups', 'compositions', 'conductor'] as const).map((queue) => ({
+    queue,
+    id: runId,
+  }))
   for await (const operations of operationPages(ledger, runId)) {
     yield operations.flatMap(({ operationId, dispatch }) =>
       Array.from({ length: dispatch }, (_, before) => {

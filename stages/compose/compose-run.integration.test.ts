@@ -4,6 +4,7 @@ import { changeSetId, type RunId } from '#domain/ids.ts'
 import type { Attempt } from '#store/ledger/attempt.ts'
 import { objectKeys } from '#store/objects/object-keys.ts'
 import { putHashedJson } from '#store/objects/object-store.ts'
+import { aPlannedItem, anItem, conductedRun, dispatchItems, takeStep } from '#testing/conducted-run.ts'
 import { anOutcome, aPlannedOperation, type TestLedger } from '#testing/open-test-ledger.ts'
 import type { TestObjects } from '#testing/s3.ts'
 import { composeRun, type CompositionDeps } from './compose-run.ts'
@@ -81,6 +82,24 @@ describe('composeRun', () => {
     await composeRun(runId, deps, never)
     const reason = 'no operation ended well: 1 blocked, 1 skipped'
     expect(await test.ledger.getRun(runId)).toMatchObject({ status: 'failed', errorCode: 'ASK_004', reason })
+  })
+
+  it('ends a run as blocked whose conductor has found no way on, with what was made of it before', async () => {
+    const { ledger } = test
+    const runId = await conductedRun(ledger)
+    const version = await dispatchItems(ledger, runId, anItem('one'))
+    await ledger.plan(runId, aPlannedItem('one', version, [aPlannedOperation('f')]))
+    await test.settleAll(runId)
+    const reason = 'the objective asks for what no agent does'
+    await takeStep(ledger, runId, { close: { kind: 'blocked', code: 'POLICY_001', reason } })
+    await composeRun(runId, deps, never)
+    const run = await ledger.getRun(runId)
+    expect(run).toMatchObject({ status: 'blocked', errorCode: 'POLICY_001', reason })
+    expect(run.compositionKey).not.toBeNull()
+    const data = { error_code: 'POLICY_001', reason, operations: { succeeded: 1 } }
+    expect(await lastEvent(runId)).toMatchObject({ event: 'run.blocked', status: 'error', data })
+    await ledger.relayResults(runId)
+    expect((await ledger.verify(runId)).violations).toEqual([])
   })
 
   it('completes a run without operations', async () => {

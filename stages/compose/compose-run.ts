@@ -1,6 +1,6 @@
 import { type AgentFunnel, countFunnel } from '#change-sets/funnel.ts'
 import { conflictsByAgent } from '#change-sets/name-conflicts.ts'
-import type { ErrorCode } from '#domain/error.ts'
+import { type ErrorCode, isErrorCode } from '#domain/error.ts'
 import type { EventOrigin, NewEvent } from '#domain/event.ts'
 import type { EventData } from '#domain/events/event-table.ts'
 import type { GateReport } from '#domain/gate.ts'
@@ -88,11 +88,11 @@ async function complete(run: Run, deps: CompositionDeps, signal: AbortSignal): P
   const events = closingEvents(run, closing, { kind: 'worker', id: deps.workerId })
   const moved = await deps.ledger.move(run.runId, {
     from: [atReview],
-    to: { status: failure === undefined ? 'completed' : 'failed' },
+    to: { status: failure?.status ?? 'completed' },
     // Another composer may have planned repeats since, which have ended by now: the run is composed once more then.
     generation: run.generation,
     command: 'complete',
-    set: { compositionKey, ...failure },
+    set: { compositionKey, ...(failure && { errorCode: failure.errorCode, reason: failure.reason }) },
     events,
   })
   if (moved !== 'refused' && decisions.last > 0) {
@@ -142,16 +142,23 @@ async function repeat(
   return ledger.planAgain(runId, { operations, event, generation })
 }
 
-type RunFailure = { errorCode: ErrorCode; reason: string }
+type RunFailure = { status: 'failed' | 'blocked'; errorCode: ErrorCode; reason: string }
 
-/** Returns the commonest code where no operation succeeded or was unchanged; of equally common ones, the first in the alphabet. */
-function failureOf({ counts }: Pick<Run, 'counts'>, codes: CodesOfStatus): RunFailure | undefined {
+/**
+ * Returns why its conductor has blocked the run; else the commonest code where no operation succeeded or was unchanged; of equally common
+ * ones, the first in the alphabet.
+ */
+function failureOf({ counts, conductor }: Run, codes: CodesOfStatus): RunFailure | undefined {
+  if (conductor?.kind === 'blocked') {
+    const errorCode = isErrorCode(conductor.code) ? conductor.code : 'AGENT_011'
+    return { status: 'blocked', errorCode, reason: conductor.reason }
+  }
   const endings = (['failed', 'blocked', 'skipped'] as const).filter((status) => (counts[status] ?? 0) > 0)
   if (endings.length === 0 || (counts.succeeded ?? 0) + (counts.unchanged ?? 0) > 0) return undefined
   const most = codes.failed.size > 0 ? codes.failed : codes.blocked
   const [commonest] = [...most].toSorted(([left, times], [right, more]) => more - times || (left < right ? -1 : 1))
   const reason = `no operation ended well: ${endings.map((status) => `${counts[status]} ${status}`).join(', ')}`
-  return { errorCode: commonest?.[0] ?? 'AGENT_011', reason }
+  return { status: 'failed', errorCode: commonest?.[0] ?? 'AGENT_011', reason }
 }
 
 function funnelData({ agent, ...counts }: AgentFunnel) {
@@ -196,7 +203,7 @@ function closingEvents(run: Run, closing: Closing, origin: EventOrigin): NewEven
   const common = { phase: 'review', origin } as const
   const composedEvent: NewEvent = { ...common, event: 'run.composed', data: composed }
   if (failure === undefined) return [composedEvent, { ...common, event: 'run.completed', data: ended }]
-  const { errorCode, reason } = failure
+  const { errorCode, reason, status } = failure
   const data = { error_code: errorCode, reason, ...ended }
-  return [composedEvent, { ...common, event: 'run.failed', status: 'error', errorCode, data }]
+  return [composedEvent, { ...common, event: `run.${status}`, status: 'error', errorCode, data }]
 }

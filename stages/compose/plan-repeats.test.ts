@@ -30,6 +30,7 @@ function changeOf(
     startedAt: 1,
     begunAt: 1,
     generation: 1,
+    itemId: null,
     supersededBy: null,
     keptAttempts: [],
     endedAt: 2,

@@ -81,7 +81,7 @@ describe(`tokens that are reserved before they are spent (BUDGET_SEED=${seed})`,
   })
 
   it('are given back by an attempt that is lost, handed back or ends, and dispatched work has its own again', async () => {
-    const { runId } = await aRun(12, 5_000)
+    const { runId } = await aRun(3, 5_000)
     const attempts = await test.claimReady(runId)
     const reserve = async (at: number, tokens: number) => {
       const [attempt] = attempts.slice(at)

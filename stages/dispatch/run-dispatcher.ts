@@ -142,9 +142,9 @@ export function windowOf(
   return open + Math.min(open, Math.ceil(queuedRounds * endedPerRound))
 }
 
-function noteMoved({ runId, status, phase, generation, counts }: Run, states: DispatchStates): void {
+function noteMoved({ runId, status, phase, generation, counts, conductor }: Run, states: DispatchStates): void {
   const state = dispatchStateOf(runId, states)
-  const look = JSON.stringify([status, phase, generation, counts])
+  const look = JSON.stringify([status, phase, generation, counts, conductor])
   if (state.moved.look !== look) state.moved = { look, at: performance.now() }
 }
 
@@ -208,6 +208,7 @@ async function advanceRun(
   await sweepRun(run, state, deps)
   if (run.stop === null) await deps.budgets.note(run)
   if (run.stop === null && run.phase === 'execution') {
+    if (run.conductor?.kind === 'open') await deps.stageJobs.ensure(run)
     await deps.awayModels.note(run, fleet)
     return enqueueReady(run, part, state, deps)
   }

@@ -6,29 +6,43 @@ import type { Producer } from '#store/queues/producer.ts'
 
 export type StageJobs = ReturnType<typeof openStageJobs>
 
-/** A stage's job is added again this often while the run stays in the stage; its id makes it one job. */
+/** A job is added again this often while the run needs it; its id makes it one job. */
 const everyMs = 2000
 const maxRemembered = 10_000
 
+/** `look`: what of the run the job is for. When that changes, the job is added at once. */
+type StageJob = { queue: QueueName; look: string }
+
 export function openStageJobs(producer: Pick<Producer, 'add'>) {
-  const lastAdded = new LRUCache<RunId, { queue: QueueName; at: number }>({ max: maxRemembered })
+  const lastAdded = new LRUCache<RunId, Map<QueueName, { look: string; at: number }>>({ max: maxRemembered })
   return {
     /**
-     * Ensures that a run between operations has the job of its stage, even if the last one was lost. One of a code host that was reopened, by whomever, is
-     * looked at there as well: the publisher may have done with it.
+     * Ensures that a run has the jobs of its stage, even if the last ones were lost: one between operations, and while a conductor decides, its next
+     * step and the planning of what it has dispatched. A run of a code host that was reopened, by whomever, is looked at there as well: the publisher
+     * may have done with it.
      */
     async ensure(run: Run): Promise<void> {
-      const queue = queueOf(run)
-      const last = lastAdded.get(run.runId)
-      if (queue === undefined || (last?.queue === queue && performance.now() - last.at < everyMs)) return
-      lastAdded.set(run.runId, { queue, at: performance.now() })
-      const job = { run_id: run.runId, traceparent: run.traceparent }
-      const isPublished = run.reopenedAt !== null && run.request.repository !== undefined
-      await producer.add(queue, run.runId, job)
-      // Once for each stage: the publisher itself says when it looks again.
-      if (isPublished && last?.queue !== queue) await producer.add('publications', run.runId, job)
+      const before = lastAdded.get(run.runId)
+      const added: typeof before = new Map()
+      for (const { queue, look } of [...stageJobs(run), ...conductorJobs(run)]) {
+        const last = before?.get(queue)
+        added.set(queue, last ?? { look, at: -Infinity })
+        if (last?.look === look && performance.now() - last.at < everyMs) continue
+        added.set(queue, { look, at: performance.now() })
+        const job = { run_id: run.runId, traceparent: run.traceparent }
+        await producer.add(queue, run.runId, job)
+        // Once for each stage: the publisher itself says when it looks again.
+        const isPublished = run.reopenedAt !== null && run.request.repository !== undefined
+        if (isPublished && look === queue && last === undefined) await producer.add('publications', run.runId, job)
+      }
+      lastAdded.set(run.runId, added)
     },
   }
+}
+
+function stageJobs(run: Run): StageJob[] {
+  const queue = queueOf(run)
+  return queue === undefined ? [] : [{ queue, look: queue }]
 }
 
 function queueOf(run: Run): 'snapshots' | 'discoveries' | 'setups' | 'compositions' | undefined {
@@ -37,4 +51,16 @@ function queueOf(run: Run): 'snapshots' | 'discoveries' | 'setups' | 'compositio
   if (run.environment?.kind === 'wanted' && run.phase === 'planning') return 'setups'
   if (run.phase === 'discovery' || run.phase === 'planning') return 'discoveries'
   return run.phase === 'review' ? 'compositions' : undefined
+}
+
+/** A conductor has a step when there is something to hear, or when nothing goes on and it waits for nobody who would tell it. */
+function conductorJobs({ status, phase, stop, conductor, counts }: Run): StageJob[] {
+  if (isEnded(status) || phase !== 'execution' || stop !== null || conductor?.kind !== 'open') return []
+  const { version, messages, planning, waits } = conductor
+  const [next] = planning
+  const open = counts.pending + counts.ready + counts.dispatched + counts.running + counts.waiting
+  const isIdle = next === undefined && open === 0 && (waits === null || waits.kind === 'models')
+  const jobs: StageJob[] = next === undefined ? [] : [{ queue: 'discoveries', look: `${next.item_id} ${next.version}` }]
+  if (messages > 0 || isIdle) jobs.push({ queue: 'conductor', look: `${version} ${messages} ${isIdle}` })
+  return jobs
 }

@@ -97,13 +97,36 @@ describe('parseRunRequest', () => {
     expect(faultOf({ agents: ['lint', 'nobody'] })).toBe('INTAKE_006 unknown agent: nobody; known: docstring, lint')
   })
 
-  it.for([{}, { agents: [] }])('says that an agent must be named: %j', (body) => {
-    expect(faultOf(body)).toBe('INTAKE_008 request.agents: name at least one agent')
+  it('says that an agent must be named, or an objective given', () => {
+    for (const body of [{}, { agents: [] }])
+      expect(faultOf(body)).toBe('INTAKE_008 request.agents: name at least one agent, or give an objective')
+    expect(faultOf({ objective: ' \n' })).toMatch(/^INTAKE_008 request\.objective: /)
   })
 
-  it.for([{ objective: 'tidy up' }, { acceptance: 'auto' }])('refuses %j instead of ignoring it', (field) => {
-    const [name] = Object.keys(field)
-    expect(faultOf({ agents: ['lint'], ...field })).toBe(`INTAKE_008 request: Unrecognized key: "${name}"`)
+  it.for(['every function has a docstring', 'lint', 'ls -la', './x', 'a && b', 'first line\n\tsecond'])(
+    'takes the objective %j as it is, and no agent from its words',
+    (objective) => {
+      const { request } = parseRunRequest({ objective }, known)
+      expect([request.objective, request.agents]).toEqual([objective, []])
+    },
+  )
+
+  it('keeps the agents that an objective is planned within, and that its plan is to be approved', () => {
+    const body = { objective: 'tidy up', agents: ['lint', 'lint'], approval: 'plan' }
+    expect(parseRunRequest(body, known).request).toMatchObject({
+      objective: 'tidy up',
+      agents: ['lint'],
+      approval: 'plan',
+    })
+    expect(faultOf({ ...body, agents: ['nobody'] })).toMatch(/^INTAKE_006 /)
+    expect(faultOf({ ...body, objective: 'a\0b' })).toBe(
+      'INTAKE_008 request.objective: has the control character \\u0000',
+    )
+    expect(faultOf({ agents: ['lint'], approval: 'plan' })).toMatch(/^INTAKE_008 request\.approval: only a run with an/)
+  })
+
+  it('refuses an unknown field instead of ignoring it', () => {
+    expect(faultOf({ agents: ['lint'], acceptance: 'auto' })).toBe('INTAKE_008 request: Unrecognized key: "acceptance"')
   })
 
   it.for([

@@ -35,13 +35,15 @@ export function parseRunRequest(
   }
   const { nodes, not_sent: notSent, ...wire } = parsed.data
   const { verify, languages: wanted, ...same } = camelKeys(wire)
-  const { agents, paths, exclude, nodeKinds, include, errorPolicy, dryRun } = same
+  const { agents, objective, approval, paths, exclude, nodeKinds, include, errorPolicy, dryRun } = same
   const { limits, budget, priority, accept, setup, labels } = same
   const unknown = unknownAgents(agents, knownAgents)
   if (unknown !== undefined) throw new AppError('INTAKE_006', unknown)
   // An idempotency key compares the JSON of the request, so the order of its fields counts.
   const request = {
     agents: [...new Set(agents)],
+    objective,
+    approval,
     paths,
     exclude,
     languages: wanted,

@@ -15,23 +15,27 @@ describe('an operation whose run has a budget', () => {
   const eventsOf = ({ runId }: Planned) => bench.ledger.readEvents(runId, { after: 0, limit: 1_000 })
   const run = async (planned: Planned, model: OperationDeps['model']) => {
     const [again] = (await bench.ledger.dispatch(planned.runId, 1)).taken
-    await runOperation(again === undefined ? planned.job : { ...planned.job, ...again }, { ...bench.deps, model }, never)
+    await runOperation(
+      again === undefined ? planned.job : { ...planned.job, ...again },
+      { ...bench.deps, model },
+      never,
+    )
     return bench.operation(planned)
   }
 
-  /** Its first request is counted as 100 tokens, those that follow as 1,000. */
+  /** Its first request is counted as 100 tokens, those that follow as 50,000. */
   function counted(usage = { promptTokens: 90, completionTokens: 10 }) {
     const reads = { toolCalls: [call('read_file', { path: 'a.py' })], usage }
     const { complete, requests } = scriptedModel([reads, { toolCalls: [submitting()], usage }])
     const asked: ModelRequest[] = []
-    const countPrompt = async (request: ModelRequest) => (asked.push(request) === 1 ? 100 : 1_000)
+    const countPrompt = async (request: ModelRequest) => (asked.push(request) === 1 ? 100 : 50_000)
     return { model: { complete, countPrompt }, requests, asked }
   }
 
   it('is handed back with its turns when its next request does not fit, and goes on once the budget is raised', async () => {
     const planned = await bench.planned(await bench.bundle('harness'), source, 'shelf')
     const { model, requests, asked } = counted()
-    await bench.ledger.setBudget(planned.runId, { tokens: 4_000, origin })
+    await bench.ledger.setBudget(planned.runId, { tokens: 20_000, origin })
     expect(await run(planned, model)).toMatchObject({ status: 'ready', attempt: 1, outcome: null })
     const most = asked[0]?.maxTokens ?? 0
     const told = await eventsOf(planned)

@@ -1,13 +1,15 @@
 import { AppError } from '#domain/error.ts'
-import { operationId, type OperationId, recordId } from '#domain/ids.ts'
+import { operationId, type OperationId, recordId, type RunId } from '#domain/ids.ts'
 import { changeSetIdsOf, type Operation, originalId, type PlannedOperation } from '#domain/operation.ts'
-import type { Run } from '#domain/run.ts'
+import type { Run, WantedWork } from '#domain/run.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import { operationPages } from '#store/ledger/read-operations.ts'
 import { notAsked, type PlanChoices, type PlannedOperations } from './plan-operations.ts'
 
 /** What a run has of a work: its last record, and the change sets that all of its records have made. */
-type KnownWork = Pick<Operation, 'operationId' | 'status' | 'outcome'> & { changeSetIds: string[] }
+export type KnownWork = Pick<Operation, 'operationId' | 'status' | 'outcome' | 'bundle' | 'node' | 'itemId'> & {
+  changeSetIds: string[]
+}
 export type KnownWorks = ReadonlyMap<OperationId, KnownWork>
 
 /** Says what a generation is to do, by the first records of the works. `again`: those that it is to do once more. */
@@ -21,11 +23,17 @@ const well = new Set<string>(['succeeded', 'unchanged'])
  * does not count: a repeated job plans the same. INTAKE_007 when nothing failed with the codes.
  */
 export async function workAgain(
-  { runId, wanted, generation: own }: Run,
+  { runId, wanted, generation }: Run,
   ledger: Pick<Ledger, 'listOperations'>,
 ): Promise<Again> {
+  if (wanted === null) return { known: new Map(), again: new Set() }
+  const { known, workOf } = await knownWorks(runId, generation, ledger)
+  return { known, ...wantedOf(runId, wanted, { known, workOf }) }
+}
+
+/** Reads the works of a run by their first records, and which work each record is of, without those of the generation that is planned now. */
+export async function knownWorks(runId: RunId, own: number | undefined, ledger: Pick<Ledger, 'listOperations'>) {
   const known = new Map<OperationId, KnownWork>()
-  if (wanted === null) return { known, again: new Set() }
   const workOf = new Map<OperationId, OperationId>()
   for await (const page of operationPages(ledger, runId)) {
     for (const record of page) {
@@ -34,17 +42,25 @@ export async function workAgain(
       const made = record.outcome === null ? [] : changeSetIdsOf(record.outcome)
       workOf.set(record.operationId, work)
       const changeSetIds = [...(known.get(work)?.changeSetIds ?? []), ...made]
-      known.set(work, { operationId: record.operationId, status: record.status, outcome: record.outcome, changeSetIds })
+      const { operationId: last, status, outcome, bundle, node, itemId } = record
+      known.set(work, { operationId: last, status, outcome, bundle, node, itemId, changeSetIds })
     }
   }
-  const { operations, codes, unplanned } = wanted
+  return { known, workOf }
+}
+
+function wantedOf(
+  runId: RunId,
+  { operations, codes, unplanned }: WantedWork,
+  { known, workOf }: Awaited<ReturnType<typeof knownWorks>>,
+): Omit<Again, 'known'> {
   const named = operations && new Set(operations.map((id) => workOf.get(id) ?? id))
-  if (named !== undefined) return { known, only: named, again: named }
+  if (named !== undefined) return { only: named, again: named }
   const unwell = new Map([...known].filter(([, { status }]) => !well.has(status)))
   const has = (id: OperationId) => unwell.has(id) || (unplanned === true && !known.has(id))
-  if (codes === undefined) return { known, only: { has }, again: new Set(unwell.keys()) }
+  if (codes === undefined) return { only: { has }, again: new Set(unwell.keys()) }
   const failed = new Set([...unwell].flatMap(([id, work]) => (hasFailedWith(codes, work) ? [id] : [])))
-  if (failed.size > 0) return { known, only: failed, unwell, again: failed }
+  if (failed.size > 0) return { only: failed, unwell, again: failed }
   throw new AppError('INTAKE_007', `no operation of run "${runId}" failed with ${codes.join(' or ')}`)
 }
 
@@ -83,7 +99,7 @@ export function lostWork(
 export function asRecords(
   planned: readonly PlannedOperation[],
   known: KnownWorks,
-  { generation }: Run,
+  { generation }: Pick<Run, 'generation'>,
 ): PlannedOperation[] {
   const idOf = (work: OperationId) => (known.has(work) ? recordId(work, generation) : work)
   return planned.map((operation) => {

@@ -1,12 +1,12 @@
 import type { CodeNode, SkippedFile } from '#domain/code-node.ts'
-import { sha256 } from '#domain/ids.ts'
-import type { PlannedOperation } from '#domain/operation.ts'
+import { type OperationId, operationId, type RunId, sha256 } from '#domain/ids.ts'
+import type { OperationWork, PlannedOperation } from '#domain/operation.ts'
 import { isGo } from '#domain/path-rules.ts'
 import type { Run } from '#domain/run.ts'
 import type { RunEnvironment } from '#domain/setup.ts'
 import type { Fleet } from '#store/ledger/fleet.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
-import { maxSliceOperations } from '#store/ledger/plan.ts'
+import { maxSliceOperations, type PlanSlice } from '#store/ledger/plan.ts'
 import type { BlobStore } from '#store/objects/blob-store.ts'
 import type { ObjectStore } from '#store/objects/object-store.ts'
 import { type PlanSummary, putPlanSummary } from '#store/objects/plan-summary.ts'
@@ -15,9 +15,9 @@ import type { SnapshotView } from '#store/objects/snapshot.ts'
 import { selectedNodes } from '#store/objects/node-selection.ts'
 import { gateNotice } from './lacking-programs.ts'
 import { asRecords, lostWork, workAgain } from './next-generation.ts'
-import { findWork, surveyRules, takes } from './node-work.ts'
+import { findWork, type PlannedWork, surveyRules, takes } from './node-work.ts'
 import type { PinnedBundle } from './pin-bundles.ts'
-import { planOperations } from './plan-operations.ts'
+import { type PlanChoices, planOperations } from './plan-operations.ts'
 import { type LookedAt, planUpTo } from './plan-up-to.ts'
 import { requireFitting } from './require-fitting.ts'
 import { commonest, summarisePlan } from './summarise-plan.ts'
@@ -25,7 +25,7 @@ import { isOtherLinted } from './survey/survey-other-languages.ts'
 import { type SurveyDeps, type SurveyInput, type SurveyMore, surveyRepository } from './survey/survey-repository.ts'
 
 export type PlanRunDeps = SurveyDeps & {
-  ledger: Pick<Ledger, 'listOperations' | 'move' | 'plan'>
+  ledger: Pick<Ledger, 'listOperations' | 'move' | 'noteItem' | 'plan' | 'readAgenda'>
   objects: ObjectStore
   blobs: Pick<BlobStore, 'get'>
   /** The live workers; what they have decides what can be planned. */
@@ -34,7 +34,7 @@ export type PlanRunDeps = SurveyDeps & {
   setups: 'off' | 'asked' | 'on'
 }
 
-type Found = {
+export type FoundCode = {
   nodes: readonly CodeNode[]
   skipped: readonly SkippedFile[]
   /** Holds what discovery has found in the Python files that it looked into; the survey parses the others. */
@@ -52,43 +52,106 @@ const origin = { kind: 'discovery', id: 'discovery' } as const
  * know about it, and passes the plan to the ledger. A run without work continues to its (empty) patch. INTAKE_007 when no node is of the kinds and
  * languages of its bundles, or nothing of what a retry asks for can be planned.
  */
-export async function planRun(run: Run, found: Found, deps: PlanRunDeps, signal: AbortSignal): Promise<void> {
+export async function planRun(run: Run, found: FoundCode, deps: PlanRunDeps, signal: AbortSignal): Promise<void> {
+  const { bundles, base } = found
+  requireFitting(found.nodes, bundles, run.request, found.snapshot.files)
+  const environment = environmentOf(run, bundles, deps)
+  const { known, again, ...choices } = await workAgain(run, deps.ledger)
+  const how = { environment, choices: { ...choices, limit: run.request.limits.operations } }
+  const { planned, work, summary, programs } = await findPlan(run, found, how, deps, signal)
+  const lost = lostWork(again, planned, run) ?? []
+  const notices = [...lostBase(run, base), ...summary.notices].concat(
+    gateNotice(run.request.verify, programs) ?? [],
+    lost,
+  )
+  const told = { ...summary, notices }
+  const keys = {
+    planKey: await putPlanSummary(deps.objects, run, told),
+    ...(work.rules && { rulesKey: await putRepositoryRules(deps.objects, run, work.rules) }),
+  }
+  const operations = run.request.dryRun ? [] : asRecords(planned.operations, known, run)
+  await handOver(run, { operations, keys, summary: told, environment }, deps)
+}
+
+/**
+ * Lets a conductor decide what is planned of the run (plan-item.ts), once the environment of its programs is there. INTAKE_007 when no node
+ * is of the kinds and languages of any of its bundles.
+ */
+export async function beginConducted(
+  run: Run,
+  { nodes, bundles, snapshot }: FoundCode,
+  deps: Pick<PlanRunDeps, 'ledger' | 'setups'>,
+): Promise<void> {
+  requireFitting(nodes, bundles, run.request, snapshot.files)
+  const environment = environmentOf(run, bundles, deps)
+  const waits = environment?.kind === 'wanted' && !run.request.dryRun
+  await deps.ledger.move(run.runId, {
+    from: [{ status: 'running', phase: 'planning' }],
+    to: waits ? {} : { phase: 'execution' },
+    generation: run.generation,
+    command: 'plan',
+    set: {
+      conductor: 'open',
+      planned: '1',
+      ...(waits && { environment: JSON.stringify(environment) }),
+    },
+    events: [],
+  })
+}
+
+type PlanHow = { environment: RunEnvironment | undefined; choices: PlanChoices; may?: WorkFilter | undefined }
+
+/** Says why an operation on the node is not to be planned, although there is work; undefined for one that may be. */
+export type WorkFilter = (id: OperationId) => string | undefined
+
+/** Surveys the repository where the bundles need that, and finds the operations wherever there is work. */
+export async function findPlan(
+  run: Run,
+  found: FoundCode,
+  { environment, choices, may }: PlanHow,
+  deps: PlanRunDeps,
+  signal: AbortSignal,
+) {
   const { bundles, base, skipped, snapshot, facts } = found
   const { files } = snapshot
-  requireFitting(found.nodes, bundles, run.request, files)
   const { asked, nodes, unchanged } = await selectedNodes(run, found.nodes, { blobs: deps.blobs, base })
   // A fault in a node that has not changed is that node's, which is not planned, and not one of a node around it.
-  const environment = environmentOf(run, bundles, deps)
   const has = (path: string) => snapshot.find(path) !== undefined
   const programs = { ...(await deps.fleet()), environment, has }
   const read = (hash: string) => deps.blobs.get(run.projectId, hash)
   const surveyMore = await surveyFor({ nodes, bundles, files, read, facts }, deps, signal)
   const repository = { nodes, files: async () => files, read, surveys: deps.surveys, signal }
-  const { known, again, ...choices } = await workAgain(run, deps.ledger)
   const planOf = async (part: LookedAt) => {
     const survey = await surveyMore?.(part.paths)
     const surveys = { survey, repository, programs, labels: run.request.labels }
     const work = await findWork(asked.filter(part.has), bundles, surveys)
     const ofPart = nodes.filter(part.has)
-    const planned = planOperations(ofPart, bundles, { work, limit: run.request.limits.operations, ...choices })
+    const planned = planOperations(ofPart, bundles, { work: may === undefined ? work : only(work, may), ...choices })
     return { nodes: ofPart, work, planned, notices: [...(survey?.notices ?? []), ...work.notices, ...part.notices] }
   }
-  const { planned, work, ...looked } = await planUpTo(run.request.limits.operations, nodes, planOf)
-  const lost = lostWork(again, planned, run) ?? []
-  const gate = gateNotice(run.request.verify, programs) ?? []
-  const notices = [...lostBase(run, base), ...looked.notices].concat(gate, lost)
+  const { planned, work, notices, ...looked } = await planUpTo(choices.limit, nodes, planOf)
   const left = base && { unchanged }
   const summary = summarisePlan({ nodes: looked.nodes, ...left, bundles, planned, skipped, notices })
-  const keys = {
-    planKey: await putPlanSummary(deps.objects, run, summary),
-    ...(work.rules && { rulesKey: await putRepositoryRules(deps.objects, run, work.rules) }),
+  return { planned, work, summary, programs }
+}
+
+function only(work: PlannedWork, may: WorkFilter): Pick<PlannedWork, 'of'> {
+  return {
+    of(pinned) {
+      const find = work.of(pinned)
+      return (node) => {
+        const found = find(node)
+        const idOf = (kind: OperationWork) => operationId(node.nodeId, pinned.bundle.file.name, kind)
+        const works = found.works.filter((kind) => may(idOf(kind)) === undefined)
+        if (works.length > 0 || found.works.length === 0) return { ...found, works }
+        return { works, reason: found.works.map((kind) => may(idOf(kind))).find((reason) => reason !== undefined) }
+      }
+    },
   }
-  const operations = run.request.dryRun ? [] : asRecords(planned.operations, known, run)
-  await handOver(run, { operations, keys, summary, environment }, deps)
 }
 
 /** Says why all nodes are planned although the request asks for those that have changed. */
-function lostBase({ request: { repository } }: Run, base: Found['base']): string[] {
+function lostBase({ request: { repository } }: Run, base: FoundCode['base']): string[] {
   const { runId, commit } = repository?.since ?? {}
   if (base !== undefined || (runId === undefined && commit === undefined)) return []
   const gone = [...(runId === undefined ? [] : [`run ${runId}`]), ...(commit === undefined ? [] : [`commit ${commit}`])]
@@ -108,7 +171,7 @@ function environmentOf(
   return { kind: 'failed', command, reason: 'setups are off by now (REMORA_SETUP)', output: '', durationMs: 0 }
 }
 
-type Surveyed = Pick<Found, 'nodes' | 'bundles'> & Pick<SurveyInput, 'files' | 'read' | 'facts'>
+type Surveyed = Pick<FoundCode, 'nodes' | 'bundles'> & Pick<SurveyInput, 'files' | 'read' | 'facts'>
 
 /** Finds out of the repository what the run's bundles need to know where they have work; undefined where none needs that. */
 async function surveyFor(
@@ -153,14 +216,7 @@ async function handOver(
   { ledger }: PlanRunDeps,
 ): Promise<void> {
   const { generation } = run
-  const planHash = sha256(operations.map(planLine).join('\n'))
-  const slices = Math.max(1, Math.ceil(operations.length / maxSliceOperations))
-  for (let slice = 0; slice < slices; slice++) {
-    const part = operations.slice(slice * maxSliceOperations, (slice + 1) * maxSliceOperations)
-    const planned = { slice, operations: part, last: slice === slices - 1, planHash, generation }
-    const answer = await ledger.plan(run.runId, planned)
-    if (answer === 'refused') return // it was stopped, or has ended
-  }
+  if ((await planSlices(run.runId, { operations, generation }, ledger)) === 'refused') return // it was stopped, or has ended
   const data = {
     operations: operations.length,
     ...(generation > 1 && { generation }),
@@ -179,8 +235,26 @@ async function handOver(
   })
 }
 
+type WholePlan = Pick<PlanSlice, 'generation' | 'item' | 'operations'>
+
+/** Passes operations to the ledger in slices, which belong to one plan. */
+export async function planSlices(
+  runId: RunId,
+  { operations, ...plan }: WholePlan,
+  ledger: Pick<Ledger, 'plan'>,
+): Promise<'planned' | 'refused'> {
+  const planHash = sha256(operations.map(planLine).join('\n'))
+  const slices = Math.max(1, Math.ceil(operations.length / maxSliceOperations))
+  for (let slice = 0; slice < slices; slice++) {
+    const part = operations.slice(slice * maxSliceOperations, (slice + 1) * maxSliceOperations)
+    const planned = { ...plan, slice, operations: part, last: slice === slices - 1, planHash }
+    if ((await ledger.plan(runId, planned)) === 'refused') return 'refused'
+  }
+  return 'planned'
+}
+
 /** The most reasons and notices in one event; the stored plan has all. */
-const namedInEvent = 20
+export const namedInEvent = 20
 
 function planView({ agents, nodesLookedAt, beyondLimit, unchanged, notices }: PlanSummary) {
   const views = Object.entries(agents).map(([name, { lookedAt, planned, mechanical, skipped: all }]) => {

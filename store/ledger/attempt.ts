@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ItemId } from '#domain/agenda.ts'
 import { CodeNode } from '#domain/code-node.ts'
 import type { NewEvent } from '#domain/event.ts'
 import type { OperationId, ProjectId, RunId } from '#domain/ids.ts'
@@ -31,6 +32,8 @@ export type Attempt = {
   /** The operations whose changes it starts from, in the order of the plan. */
   startsFrom: readonly OperationId[]
   generation: number
+  /** The item of the agenda that it is of. */
+  itemId?: ItemId | undefined
   /** The work that it does once more; null for work that is done for the first time. */
   repeats: RepeatedWork | null
   traceparent: string | null
@@ -77,6 +80,7 @@ const ClaimReply = z.discriminatedUnion('kind', [
       .default('')
       .transform((ids) => (ids === '' ? [] : ids.split(' '))),
     generation: z.coerce.number().default(1),
+    itemId: ItemId.optional(),
     repeats: z
       .string()
       .transform((text) => RepeatedWork.parse(JSON.parse(text)))

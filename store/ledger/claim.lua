@@ -6,7 +6,7 @@ if refused then return { 'kind', refused } end
 local id, token, origin = ARGV[1], ARGV[3], { ARGV[5], ARGV[6] }
 local op_key = KEYS[own_keys + 1]
 local op = redis.call('HMGET', op_key, 'status', 'dispatch', 'token', 'attempt', 'bundle', 'hash', 'nid', 'store_faults',
-  'suspension', 'question', 'work', 'handed_back', 'model_faults', 'busy_faults', 'on', 'repeats', 'started', 'gen', 'cause')
+  'suspension', 'question', 'work', 'handed_back', 'model_faults', 'busy_faults', 'on', 'repeats', 'started', 'gen', 'cause', 'item')
 local status, attempt, bundle, request = op[1], tonumber(op[4] or '0'), op[5], op[10]
 local is_current = op[2] == ARGV[2] and (status == 'dispatched' or status == 'running')
 if not is_current then return { 'kind', 'gone' } end
@@ -24,7 +24,7 @@ if status == 'dispatched' then
   -- An attempt that resumes has the prompts of the last one that did not. Once there is a record, every attempt resumes.
   if op[9] then redis.call('HSETNX', op_key, 'begun', op[17]) end
   change_status(id, 'dispatched', 'running', 'token', token, 'attempt', attempt, 'n', 0, 'started', text(at))
-  local operation = { id = id, node = op[7], bundle = bundle, generation = op[18] or nil, cause = op[19] }
+  local operation = { id = id, node = op[7], bundle = bundle, generation = op[18] or nil, cause = op[19], item = op[20] or nil }
   local data = { attempt = attempt, dispatch = tonumber(ARGV[2]), resumes = request or nil }
   follow(id, emit(at, { 0, body_of('operation.started', origin, operation, data) }))
 end
@@ -38,6 +38,6 @@ return {
   'node', redis.call('GET', KEYS[own_keys + 2]), 'work', op[11], 'storeFaults', op[8],
   'projectId', run[3], 'snapshotId', run[4], 'traceparent', run[5],
   'recordHash', op[9], 'answer', ending and ending.text, 'verdict', ending and ending.verdict or false, 'modelFaults', op[13], 'busyFaults', op[14],
-  'startsFrom', op[15], 'repeats', op[16], 'generation', op[18],
+  'startsFrom', op[15], 'repeats', op[16], 'generation', op[18], 'itemId', op[20],
   'limited', (run[6] or run[7]) and '1',
 }

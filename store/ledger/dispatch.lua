@@ -13,7 +13,7 @@ local at = now()
 advance_run(at)
 wake_delayed(at)
 wake_held()
-local run = redis.call('HMGET', keys.run, 'status', 'phase', 'cancel', 'traceparent', 'cause', 'bound')
+local run = redis.call('HMGET', keys.run, 'status', 'phase', 'cancel', 'traceparent', 'cause', 'bound', 'reserved')
 local open = (run[1] == 'running' or run[1] == 'waiting') and run[2] == 'execution' and run[3] ~= '1'
 if open then note_own_budget(at, { ARGV[2], ARGV[3] }) end
 local before = counts()
@@ -25,8 +25,10 @@ local alone = suspect_status == 'dispatched' or suspect_status == 'running'
 
 local has_held = false
 
--- The tokens that are left to reserve, nil without a budget; the least that an operation was not taken for.
+-- The tokens that are left to reserve, nil without a budget; the least that an operation was not taken for. What is under way and has
+-- nothing reserved, between two requests, will need as much as others do.
 local free, lacking = room(), nil
+if free then free = free - math.max(0, under_way * tonumber(run[6] or '0') - tonumber(run[7] or '0')) end
 
 local function make_room(id)
   if not free then return true end

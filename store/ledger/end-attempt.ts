@@ -93,6 +93,7 @@ function closingEvents(store: LedgerStore, attempt: Attempt, outcome: Outcome): 
   const error = { error_code: outcome.errorCode, reason: outcome.reason ?? outcome.summary }
   const data = {
     attempt: attempt.attempt,
+    item_id: attempt.itemId,
     path: attempt.node.path,
     qualified_name: attempt.node.qualifiedName,
     status: outcome.status,

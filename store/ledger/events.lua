@@ -71,7 +71,7 @@ end
 -- Events that others write, of which only the ledger knows what they follow from.
 local is_effect = {
   ['operation.failed'] = true, ['operation.blocked'] = true, ['operation.ended'] = true, ['operations.repeated'] = true,
-  ['run.reopened'] = true, ['publication.opened'] = true, ['publication.updated'] = true, ['publication.failed'] = true,
+  ['run.reopened'] = true, ['item.started'] = true, ['publication.opened'] = true, ['publication.updated'] = true, ['publication.failed'] = true,
 }
 
 -- Appends events, a flat list of age in ms and body that begins at `first` (by default 1), and returns the number of the last
@@ -106,10 +106,12 @@ local function emit(at, events, first, cause)
   return told
 end
 
--- The body of an event that the ledger itself reports, in the short names of stored-events.ts. `operation` has the event's cause, too.
+-- The body of an event that the ledger itself reports, in the short names of stored-events.ts. `operation` has the event's cause, too, and
+-- the item of the agenda that it is of.
 local function body_of(name, origin, operation, data)
   local status = nil
   if data.error_code then status = 'error' end
+  if operation.item then data.item_id = operation.item end
   local body = cjson.encode({
     p = 'execution', c = tonumber(operation.cause or ''), s = status, k = origin[1], i = origin[2], x = data.error_code,
     o = operation.id, n = operation.node, a = operation.bundle, g = tonumber(operation.generation), j = data, r = operation.payload,
@@ -119,8 +121,10 @@ end
 
 -- What an event's body says of its operation, and the number of the last event of its way, from which the next one follows.
 local function described(id)
-  local fields = redis.call('HMGET', prefix .. 'op:' .. id, 'nid', 'bundle', 'gen', 'cause')
-  return { id = id, node = fields[1], bundle = fields[2], generation = fields[3] or nil, cause = fields[4] or nil }
+  local fields = redis.call('HMGET', prefix .. 'op:' .. id, 'nid', 'bundle', 'gen', 'cause', 'item')
+  return {
+    id = id, node = fields[1], bundle = fields[2], generation = fields[3] or nil, cause = fields[4] or nil, item = fields[5] or nil,
+  }
 end
 
 -- Notes the number of the last event of the operation's way.

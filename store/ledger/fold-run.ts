@@ -16,6 +16,8 @@ const afterTheEnd: ReadonlySet<string> = new Set([
 ])
 const endings: ReadonlySet<string> = new Set(endedRunStatuses.map((status) => `run.${status}`))
 
+const StartedData = z.object({ generation: z.int() })
+
 /**
  * Checks the events of the run itself: accepted first and once, started once at most in each generation, and one end, after
  * which come only decisions, publication and a reopening, with which it begins anew (invariant 3). Its generation is what these
@@ -36,6 +38,7 @@ export function foldRun() {
       seen = seen.filter(({ name }) => name === 'run.accepted')
     }
     if (event.event === 'run.reopened' || event.event === 'operations.repeated') generation += 1
+    if (event.event === 'item.started') generation = StartedData.parse(event.data).generation
     events += 1
     last = event
     const counts = event.event === 'run.accepted' || event.event === 'run.started' || endings.has(event.event)

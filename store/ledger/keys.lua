@@ -2,7 +2,7 @@
 -- KEYS[1..own_keys] are the run's own keys, in the order of keys.ts; a script's further keys follow. All of them share
 -- the run's hash tag. The keys of single operations (op:<O>, node:<O>, after:<O>, talk:<O>) are derived here for the steps that
 -- find out by themselves which operations they reach (decision record 4).
-local own_keys = 26
+local own_keys = 28
 local keys = {
   run = KEYS[1], events = KEYS[2], operations = KEYS[3], ready = KEYS[4], leases = KEYS[5],
   ended = KEYS[6], outbox = KEYS[7], cascade = KEYS[8], commands = KEYS[9],
@@ -10,6 +10,7 @@ local keys = {
   questions = KEYS[14], failed = KEYS[15], blocked = KEYS[16], failures = KEYS[17],
   held = KEYS[18], change_sets = KEYS[19], verdicts = KEYS[20], built_on = KEYS[21],
   reported = KEYS[22], tally = KEYS[23], doing = KEYS[24], pace = KEYS[25], past = KEYS[26],
+  items = KEYS[27], inbox = KEYS[28],
 }
 local prefix = string.sub(KEYS[1], 1, -4)
 local namespace, run_id = string.match(prefix, '^(.*):{(.*)}:$')

@@ -66,6 +66,10 @@ function scriptedKeys(prefix: string) {
     pace: `${prefix}pace`,
     /** `<operation>:<attempt>` for what attempts have said that are over, until it is in the object store (talk.ts). */
     past: `${prefix}past`,
+    /** Field `<item>:<what>`: what an item of the agenda has come to since it was dispatched last (agenda.ts). */
+    items: `${prefix}items`,
+    /** What the conductor must hear, in order: JSON of `InboxMessage`. */
+    inbox: `${prefix}inbox`,
   }
 }
 
@@ -76,6 +80,8 @@ function keysApart(prefix: string) {
     decisions: `${prefix}decisions`,
     /** The same of the run's policy, which a worker carries out. It counts where no person has decided. */
     policyDecisions: `${prefix}policy-decisions`,
+    /** Holds what the conductor has decided: the JSON of `AgendaState`, and who holds the present step, until when, with which reply. */
+    agenda: `${prefix}agenda`,
     /** Holds what was made of the run at its code host: the version, the signature and the JSON of a `Publication`. */
     publication: `${prefix}publication`,
   }

@@ -5,6 +5,7 @@ import { type Log, silentLog } from '#platform/log.ts'
 import { openRedactor, type Redactor } from '#platform/secrets/redactor.ts'
 import type { Signer } from '#platform/signer.ts'
 import { leftovers } from './accounts.ts'
+import { claimStep, commitStep, noteItem, noteReply, readAgenda, sendToConductor } from './agenda.ts'
 import { append, claim } from './attempt.ts'
 import { countSpent, noteProjectBudget, readProjectBudget, setBudget, setProjectBudget } from './budgets.ts'
 import { countVerdicts, decide, lastDecision, operationsOfSets, readDecisions, setsBuiltOn } from './decisions.ts'
@@ -88,6 +89,17 @@ function eventCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
   }
 }
 
+function conductorCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
+  return {
+    claimStep: bind(claimStep),
+    noteReply: bind(noteReply),
+    commitStep: bind(commitStep),
+    sendToConductor: bind(sendToConductor),
+    noteItem: bind(noteItem),
+    readAgenda: bind(readAgenda),
+  }
+}
+
 function budgetCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
   return {
     setBudget: bind(setBudget),
@@ -130,6 +142,7 @@ export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
     resume: bind(resume),
     ...reviewCommands(bind),
     ...budgetCommands(bind),
+    ...conductorCommands(bind),
     outboxLength: bind(outboxLength),
     relayResults: bind(relayResults),
     readUsage: bind(readUsage),

@@ -1,17 +1,30 @@
 -- Further KEYS: op:<O> of each operation of the slice, node:<O> of each, then after:<D> of each distinct dependency.
 -- ARGV: slice number, '1' when it is the last, the plan's hash or ''; or 0, 'again', '' for operations that repeat others of a run in
--- review, which begins its next generation; the generation that the caller has seen; then the number of operations, the number of
+-- review, which begins its next generation; the generation that the caller has seen; the item of the agenda that the operations are of or '',
+-- the version of the agenda that has dispatched it, hash of what its nodes are of; then the number of operations, the number of
 -- distinct dependencies, those dependencies, then per operation: id, bundle, bundle hash, node id, node, priority, work, the
 -- operations whose changes it starts from or '', what it repeats or '', number of dependencies, their indices in the list, below 0 for one that need
 -- not end well. After the operations: (event age, event body)…
+-- Items of a run whose conductor decides are planned while it executes, each in slices of its own, under the next generation where there are
+-- operations already: `generation` is that of its operations.
 local refused = refusal()
 if refused then return refused end
 local run = redis.call('HMGET', keys.run, 'status', 'planned', 'slices', 'operations', 'cancel', 'plan_hash', 'phase',
   'agent_bundles')
 local slice, slices, again = tonumber(ARGV[1]), tonumber(run[3] or '0'), ARGV[2] == 'again'
 local generation, seen = generation_of_run(), tonumber(ARGV[4])
-local operations, dependencies = tonumber(ARGV[5]), tonumber(ARGV[6])
-local first_arg = 7 + dependencies
+local operations, dependencies = tonumber(ARGV[8]), tonumber(ARGV[9])
+local first_dependency = 10
+local first_arg = first_dependency + dependencies
+local item = ARGV[5] ~= '' and ARGV[5]
+local plan_hash, own_generation = run[6] or '', nil
+if item then
+  slices, plan_hash, own_generation = tonumber(item_field(item, 'slices') or '0'), item_field(item, 'plan') or '', item_field(item, 'gen')
+  if item_field(item, 'round') ~= ARGV[6] then return 'refused' end
+  -- The first slice begins the item's generation, which the others are of.
+  if not own_generation and tonumber(run[4] or '0') > 0 then generation = generation + 1 end
+  generation = tonumber(own_generation or generation)
+end
 -- Another composer, which saw other decisions, may have planned some more, which may have ended since.
 if again and generation == seen + 1 then return 'already' end
 if generation ~= seen then return 'refused' end
@@ -21,22 +34,31 @@ for _ = 1, operations do
   planned_here[ARGV[arg]] = true
   arg = arg + 10 + tonumber(ARGV[arg + 9])
 end
+local after_operations = arg
 if not again then
-  if slices > 0 and (run[6] or '') ~= ARGV[3] then return 'another_plan' end
+  if slices > 0 and plan_hash ~= ARGV[3] then return 'another_plan' end
   if slice < slices then return 'already' end
 end
 if run_has_ended[run[1]] or run[5] == '1' then return 'refused' end
 if again and run[7] ~= 'review' then return 'refused' end
-if not again and (slice > slices or run[2] == '1' or run[7] == 'execution') then return 'out_of_order' end
+if item and (slice > slices or run[7] ~= 'execution' or not is_planning(item, ARGV[6])) then return 'refused' end
+if not item and not again and (slice > slices or run[2] == '1' or run[7] == 'execution') then return 'out_of_order' end
 
 for i = 1, dependencies do
-  local dependency = ARGV[6 + i]
+  local dependency = ARGV[first_dependency - 1 + i]
   if not planned_here[dependency] and not redis.call('ZSCORE', keys.operations, dependency) then
     return { 'unknown_dependency', dependency }
   end
 end
 
 if again then generation = redis.call('HINCRBY', keys.run, 'generation', generation == 1 and 2 or 1) end
+if item and not own_generation then
+  if generation > 1 then redis.call('HSET', keys.run, 'generation', text(generation)) end
+  redis.call('HSET', keys.items, item .. ':gen', text(generation))
+  local started = emit(now(), ARGV, after_operations, redis.call('HGET', keys.run, 'decided_by'))
+  redis.call('HSET', keys.items, item .. ':started', text(started))
+end
+local started = item and item_field(item, 'started')
 
 -- Codes whose first failure is superseded here.
 local without_first = {}
@@ -116,6 +138,7 @@ for i = 1, operations do
   end
   if starts_from ~= '' then redis.call('HSET', op, 'on', starts_from) end
   if generation > 1 then redis.call('HSET', op, 'gen', text(generation)) end
+  if item then redis.call('HSET', op, 'item', item, 'cause', started) end
   if repeats ~= '' then
     redis.call('HSET', op, 'repeats', repeats)
     supersede(cjson.decode(repeats).supersedes, id)
@@ -139,7 +162,25 @@ redis.call('HSET', keys.run, 'agent_bundles', agents)
 if again then
   redis.call('HSET', keys.run, 'phase', 'execution')
   redis.call('HDEL', keys.run, 'composing')
-  redis.call('HSET', keys.run, 'cause', text(emit(now(), ARGV, arg, last_end > 0 and last_end)))
+  redis.call('HSET', keys.run, 'cause', text(emit(now(), ARGV, after_operations, last_end > 0 and last_end)))
+  return 'planned'
+end
+if item then
+  local prefixed = item .. ':'
+  redis.call('HSET', keys.items, prefixed .. 'slices', slice + 1, prefixed .. 'plan', ARGV[3], prefixed .. 'reads', ARGV[7])
+  redis.call('HINCRBY', keys.items, prefixed .. 'operations', operations)
+  redis.call('HINCRBY', keys.items, prefixed .. 'open', operations)
+  has_changed = has_changed or operations > 0
+  if ARGV[2] == '1' then
+    redis.call('HSET', keys.items, prefixed .. 'planned', '1')
+    end_planning()
+    end_item(item, now())
+  elseif slice == 0 then
+    local planning = cjson.decode(redis.call('HGET', keys.run, 'planning'))
+    planning[1].generation = generation
+    redis.call('HSET', keys.run, 'planning', cjson.encode(planning))
+  end
+  advance_run(now())
   return 'planned'
 end
 redis.call('HSET', keys.run, 'slices', slice + 1, 'plan_hash', ARGV[3])

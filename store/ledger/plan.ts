@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { ItemId } from '#domain/agenda.ts'
 import { AppError } from '#domain/error.ts'
 import type { NewEvent } from '#domain/event.ts'
 import type { RunId } from '#domain/ids.ts'
@@ -8,7 +9,7 @@ import { expectKnownRun, runScript } from './script.ts'
 import type { LedgerStore } from './store.ts'
 import { ownerOf, storedEvents } from './stored-events.ts'
 
-const script = runScript('plan', 'events')
+const script = runScript('plan')
 const PlanAnswer = z.enum(['planned', 'already', 'refused'])
 export type PlanAnswer = z.infer<typeof PlanAnswer>
 
@@ -25,7 +26,12 @@ export type PlanSlice = {
   planHash?: string
   /** The generation that the plan is for; 1 by default. Refused in another one. */
   generation?: number
+  /** The item of the agenda that is planned. It has slices of its own, and the next generation where the run has operations already. */
+  item?: PlannedItem
 }
+
+/** `version`: that of the agenda which has dispatched it. `reads`: a hash of what its nodes are of. `started`: goes with its first slice. */
+export type PlannedItem = { itemId: ItemId; version: number; reads: string; started: NewEvent }
 
 /**
  * Adds a slice of operations. `already`: nothing changes; `refused`: the run has ended or is stopped. RangeError for a slice out
@@ -33,7 +39,8 @@ export type PlanSlice = {
  * first one's. Only after the last slice can the run be done.
  */
 export async function plan(store: LedgerStore, runId: RunId, slice: PlanSlice): Promise<PlanAnswer> {
-  const answer = await planSlice(store, runId, { ...slice, mode: slice.last ? '1' : '0', events: [] })
+  const events = slice.item === undefined || slice.slice > 0 ? [] : [slice.item.started]
+  const answer = await planSlice(store, runId, { ...slice, mode: slice.last ? '1' : '0', events })
   const known = expectKnownRun(runId, answer)
   if (known === 'another_plan') {
     const message = `Run "${runId}" was planned before with other agents or query packs: submit it again.`
@@ -60,7 +67,7 @@ export async function planAgain(
   throw new RangeError(`operations of run ${runId} cannot be repeated: ${String(known)}`)
 }
 
-type SentSlice = Pick<PlanSlice, 'slice' | 'operations' | 'planHash' | 'generation'> & {
+type SentSlice = Pick<PlanSlice, 'slice' | 'operations' | 'planHash' | 'generation' | 'item'> & {
   mode: '0' | '1' | 'again'
   events: readonly NewEvent[]
 }
@@ -79,6 +86,9 @@ async function planSlice(store: LedgerStore, runId: RunId, slice: SentSlice): Pr
       slice.mode,
       slice.planHash ?? '',
       slice.generation ?? 1,
+      slice.item?.itemId ?? '',
+      slice.item?.version ?? '',
+      slice.item?.reads ?? '',
       slice.operations.length,
       dependencies.length,
       ...dependencies,

@@ -32,6 +32,7 @@ const StoredOperation = z.object({
   gen: time,
   superseded: text,
   past: text,
+  item: text,
 })
 const fields = Object.keys(StoredOperation.shape)
 /** plan.lua: rank = priority × this + place in the plan. */
@@ -168,6 +169,7 @@ async function readOperation(store: LedgerStore, runId: RunId, operationId: Oper
     suspensionHash: stored.suspension,
     startsFrom: stored.on?.split(' ') ?? [],
     generation: stored.gen ?? 1,
+    itemId: stored.item,
     repeats: JSON.parse(stored.repeats ?? 'null'),
     supersededBy: stored.superseded,
     keptAttempts: stored.past?.split(' ').map(Number) ?? [],

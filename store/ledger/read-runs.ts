@@ -38,6 +38,8 @@ const numbers = [
   'lacking',
   'granted',
   'returned',
+  'agenda_version',
+  'messages',
 ] as const
 const others = [
   'request',
@@ -55,6 +57,11 @@ const others = [
   'wanted',
   'reopened_by',
   'policy',
+  'conductor',
+  'conductor_code',
+  'conductor_reason',
+  'conductor_waits',
+  'planning',
 ] as const
 const patches = PatchKind.options.map((of) => [of, `patch:${of}`] as const)
 const stopFields = ['cancel', 'cancel_reason', 'cancel_by', 'cancel_code', 'let_finish', 'stopped_by'] as const
@@ -101,6 +108,7 @@ export async function getRun(store: LedgerStore, runId: RunId): Promise<Run> {
     ...reopeningOf(stored),
     errorPolicy: stored('policy'),
     isPlanned: stored('planned') === '1',
+    conductor: conductorOf(stored),
     bundleHashes: JSON.parse(stored('bundles') ?? 'null'),
     agentBundles:
       stored('agent_bundles')
@@ -151,6 +159,16 @@ function reopeningOf(stored: (name: string) => string | undefined) {
     reopenedBy: stored('reopened_by') ?? null,
     reopenedAt: at === undefined ? null : Number(at),
   }
+}
+
+function conductorOf(stored: (name: string) => string | undefined) {
+  const kind = stored('conductor')
+  if (kind === undefined) return null
+  if (kind === 'blocked') return { kind, code: stored('conductor_code'), reason: stored('conductor_reason') }
+  if (kind !== 'open') return { kind }
+  const [version, messages] = [number.parse(stored('agenda_version')), number.parse(stored('messages'))]
+  const json = (name: string, none: string): unknown => JSON.parse(stored(name) ?? none)
+  return { kind, version, messages, waits: json('conductor_waits', 'null'), planning: json('planning', '[]') }
 }
 
 function usedBudgetsOf(stored: (name: string) => string | undefined) {

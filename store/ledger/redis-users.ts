@@ -2,7 +2,7 @@ import type { PartCheck } from '#platform/readiness.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 import { runKeys } from './keys.ts'
 
-const redisServices = ['api', 'discovery', 'publisher', 'worker', 'setup'] as const
+const redisServices = ['api', 'discovery', 'publisher', 'worker', 'setup', 'conductor'] as const
 export type RedisService = (typeof redisServices)[number]
 /** `reader`: programs of others that read the ranges of the events of all runs as a group. */
 export type RedisUser = RedisService | 'reader'
@@ -14,7 +14,7 @@ const commands = '+@all -@admin -@dangerous -function -fcall -fcall_ro +info +ac
 
 const namespace = 'remora'
 const run = runKeys(namespace, 'r*')
-/** Every key of a run but what people have decided, and what was asked of the publisher. */
+/** Every key of a run but what people have decided, what its conductor has, and what was asked of the publisher. */
 const ofOperations = [run.operation, run.node, run.after, run.talk].map((key) => key('*'))
 const runState = [...run.scripted, run.policyDecisions, ...ofOperations]
 const people = [run.decisions, run.publication]
@@ -38,16 +38,26 @@ const rights: Readonly<Record<RedisService, Rights>> = {
       ...['inbox', 'handled', 'seen:*', 'installations'].map((name) => `${namespace}:{github}:${name}`),
       ...queues('snapshots', 'patches', 'publications'),
     ],
-    reads: [`${namespace}:{github}:repositories`, ...told],
+    reads: [run.agenda, `${namespace}:{github}:repositories`, ...told],
   },
   discovery: {
     writes: [
       ...runState,
+      run.agenda,
       ...people,
       ...shared,
       ...results,
       ...told,
-      ...queues('snapshots', 'discoveries', 'setups', 'operations', 'compositions', 'patches', 'publications'),
+      ...queues(
+        'snapshots',
+        'discoveries',
+        'setups',
+        'operations',
+        'compositions',
+        'patches',
+        'publications',
+        'conductor',
+      ),
     ],
   },
   publisher: {
@@ -64,6 +74,7 @@ const rights: Readonly<Record<RedisService, Rights>> = {
     reads: people,
   },
   setup: { writes: [...runState, ...shared, ...queues('setups')], reads: people },
+  conductor: { writes: [...runState, run.agenda, ...shared, ...models, ...queues('conductor')], reads: people },
 }
 
 /** Reads, acknowledges and looks at a group, which an operator has made, and takes over what another reader of it has left. */

@@ -8,12 +8,13 @@ import { openResendProxy, type ResendProxy } from '#testing/resend-proxy.ts'
 import { useOpened } from '#testing/use-opened.ts'
 import { openLedger } from './ledger.ts'
 import type { Client, PreparedCommand, ResendCase } from './resend-case.fixture.ts'
+import { agendaCases } from './resend-agenda-cases.fixture.ts'
 import { operationCases } from './resend-operation-cases.fixture.ts'
 import { runCases } from './resend-run-cases.fixture.ts'
 import { runState, withoutTimes } from './run-state.fixture.ts'
 import { scriptSources } from './script-sources.fixture.ts'
 
-const resendCases: readonly ResendCase[] = [...runCases, ...operationCases]
+const resendCases: readonly ResendCase[] = [...runCases, ...operationCases, ...agendaCases]
 
 let proxy: ResendProxy
 let connection: Redis

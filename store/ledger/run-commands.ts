@@ -127,6 +127,8 @@ const fieldNames = {
   composing: 'composing',
   environment: 'environment',
   bundles: 'bundles',
+  conductor: 'conductor',
+  planned: 'planned',
   nodes: 'nodes',
   files: 'files',
 } as const

@@ -50,8 +50,8 @@ export async function failRun(
 /** When the process of a stage fell silent this often, the stage itself may be what kills it. */
 const deadlyStalls = 5
 
-/** `stalls`: how often a process or its thread died while it ran the stage; `why`: how the last one did, if that is known. */
-type StageTry = FailedStage & { stalls: number; why?: string }
+/** `stalls`: how often a process or its thread died while it ran the stage; `why`: how the last one did, if that is known; `fail`: what it fails, if not its run. */
+type StageTry = FailedStage & { stalls: number; why?: string; fail?(fault: AppError): Promise<'failed'> }
 
 /** Runs the stage, unless five processes or threads have died running it: then the run fails with TOOL_004. */
 export async function unlessDeadly<End>(
@@ -64,7 +64,7 @@ export async function unlessDeadly<End>(
   if (stalls < deadlyStalls) return work()
   const reason = why === undefined ? '' : `: ${why}`
   const fault = new AppError('TOOL_004', `the process that worked on its ${phases[0]} died ${stalls} times${reason}`)
-  return failRun(runId, fault, stage, ledger)
+  return stage.fail === undefined ? failRun(runId, fault, stage, ledger) : stage.fail(fault)
 }
 
 export type UntilStoppedDeps = {

@@ -2,8 +2,8 @@ import type { Redis } from 'ioredis'
 import type { RunId } from '#domain/ids.ts'
 
 /**
- * Everything that Redis stores of a run: its keys, and its entries in indexes and results. Without the times at which its leases
- * expire and at which a wanted retry was last noted.
+ * Everything that Redis stores of a run: its keys, and its entries in indexes and results. Without the times at which its leases and the
+ * claim of its conductor expire and at which a wanted retry was last noted.
  */
 export async function runState(redis: Redis, namespace: string, runId: RunId): Promise<unknown> {
   const own = await contentsOf(redis, `${namespace}:{${runId}}:*`)
@@ -43,7 +43,10 @@ async function contentOf(redis: Redis, key: string): Promise<KeyContent['content
   if (key.endsWith(':pace')) return sumOf(await redis.hvals(key))
   const type = await redis.type(key)
   if (type === 'string') return redis.get(key)
-  if (type === 'hash') return fieldsOf(await redis.hgetall(key))
+  if (type === 'hash') {
+    const { until: _, ...fields } = await redis.hgetall(key)
+    return fieldsOf(fields)
+  }
   if (type === 'zset') return pairs(await redis.zrange(key, '0', '-1', 'WITHSCORES'))
   if (type === 'list') return redis.lrange(key, 0, -1)
   if (type === 'set') return (await redis.smembers(key)).toSorted()

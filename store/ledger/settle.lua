@@ -25,6 +25,7 @@ if findings > 0 then
 end
 local ending = {
   status = ARGV[4], outcome = ARGV[5], result = ARGV[6], events = ARGV, first_event = first_base + 2 * bases, cause = op[3],
+  change_sets = change_sets,
 }
 end_operation(ARGV[1], 'running', at, ending)
 advance_run(at)

@@ -201,6 +201,76 @@ local function bare_outcome(id, status, code, reason)
   return (string.gsub(cjson.encode(outcome), '"changedFiles":{}', '"changedFiles":[]'))
 end
 
+-- Tells the conductor of the run, whose next step hears it.
+local function tell_conductor(message)
+  redis.call('RPUSH', keys.inbox, message)
+  redis.call('HINCRBY', keys.run, 'messages', 1)
+  redis.call('HDEL', keys.run, 'conductor_waits')
+  has_changed = true -- a run that was waiting is looked at again
+end
+
+-- What is kept of an item since it was dispatched last. `round`: the version of the agenda that has dispatched it.
+local item_fields = {
+  'round', 'gen', 'slices', 'plan', 'started', 'planned', 'operations', 'open', 'succeeded', 'unchanged', 'skipped', 'failed', 'blocked',
+  'cancelled', 'change_sets', 'findings', 'tokens', 'faults', 'reads', 'estimate', 'fault',
+}
+local item_ends = { 'succeeded', 'unchanged', 'skipped', 'failed', 'blocked', 'cancelled' }
+
+local function item_field(item, what)
+  return redis.call('HGET', keys.items, item .. ':' .. what)
+end
+
+-- Whether the item is the next one to plan, for this version of the agenda.
+local function is_planning(item, version)
+  local planning = cjson.decode(redis.call('HGET', keys.run, 'planning') or '[]')[1]
+  return planning ~= nil and planning.item_id == item and planning.version == tonumber(version)
+end
+
+-- The next item is planned now.
+local function end_planning()
+  local planning = cjson.decode(redis.call('HGET', keys.run, 'planning'))
+  table.remove(planning, 1)
+  if #planning > 0 then
+    redis.call('HSET', keys.run, 'planning', cjson.encode(planning))
+  else
+    redis.call('HDEL', keys.run, 'planning')
+  end
+end
+
+-- Ends an item that is planned as a whole with the last of its operations, or at once where it has none.
+local function end_item(item, at)
+  if item_field(item, 'planned') ~= '1' or tonumber(item_field(item, 'open') or '0') > 0 then return end
+  local data = { item_id = item, counts = {} }
+  for _, status in ipairs(item_ends) do data.counts[status] = tonumber(item_field(item, status) or '0') end
+  for _, what in ipairs({ 'operations', 'change_sets', 'findings', 'tokens' }) do
+    data[what] = tonumber(item_field(item, what) or '0')
+  end
+  data.faults = cjson.decode(item_field(item, 'faults') or '{}')
+  emit(at, { 0, body_of('item.ended', ledger_origin, { cause = item_field(item, 'started') or nil }, data) })
+  tell_conductor(cjson.encode({ kind = 'item_ended', item_id = item }))
+end
+
+-- Counts an operation that has ended for its item. The outcome's texts escape their quotes, so that these cannot match there.
+local function count_for_item(item, ending, at)
+  local add = function(what, number)
+    if number > 0 then redis.call('HINCRBY', keys.items, item .. ':' .. what, text(number)) end
+  end
+  add(ending.status, 1)
+  add('change_sets', ending.change_sets or 0)
+  for _, name in ipairs({ 'promptTokens', 'completionTokens' }) do
+    add('tokens', tonumber(string.match(ending.outcome, '"' .. name .. '":(%d+)') or '0'))
+  end
+  add('findings', tonumber(string.match(ending.outcome, '"findings":(%d+)') or '0'))
+  local code = (ending.status == 'failed' or ending.status == 'blocked') and string.match(ending.outcome, '"errorCode":"([%u%d_]+)"')
+  if code then
+    local faults = cjson.decode(item_field(item, 'faults') or '{}')
+    faults[code] = (faults[code] or 0) + 1
+    redis.call('HSET', keys.items, item .. ':faults', cjson.encode(faults))
+  end
+  redis.call('HINCRBY', keys.items, item .. ':open', -1)
+  end_item(item, at)
+end
+
 -- The one way an operation ends. notify_dependents goes on with those that wait for it.
 local function end_operation(id, from, at, ending)
   local op = prefix .. 'op:' .. id
@@ -212,6 +282,8 @@ local function end_operation(id, from, at, ending)
   follow(id, seq)
   redis.call('XADD', keys.outbox, seq .. '-0', 'o', id, unpack(ending.result and { 'r', ending.result } or {}))
   if redis.call('EXISTS', prefix .. 'after:' .. id) == 1 then redis.call('RPUSH', keys.cascade, id .. ':0') end
+  local item = redis.call('HGET', op, 'item')
+  if item then count_for_item(item, ending, at) end
   if ending.status ~= 'failed' and ending.status ~= 'blocked' then return end
   redis.call('ZADD', keys[ending.status], redis.call('ZSCORE', keys.operations, id), id)
   -- Not by cjson, which refuses half a surrogate pair. Inside a text the quotes are escaped, so this cannot match there.
@@ -405,12 +477,12 @@ local function waited_for(questions)
   return list
 end
 
--- Notifies dependents, then moves the run on. A whole plan with nothing open goes to review. A run that only answers of
--- people, models that are away or a budget can move on is waiting until the status of one of its operations changes, a model is
--- back, or there is budget again. end-slice.lua ends a stopped run, in any phase.
+-- Notifies dependents, then moves the run on. A whole plan with nothing open goes to review, unless a conductor decides what comes
+-- next. A run that only answers of people, models that are away or a budget can move on is waiting until the status of one of its
+-- operations changes, a model is back, or there is budget again. end-slice.lua ends a stopped run, in any phase.
 local function advance_run(at)
   notify_dependents(at)
-  local run = redis.call('HMGET', keys.run, 'status', 'planned', 'phase', 'cancel')
+  local run = redis.call('HMGET', keys.run, 'status', 'planned', 'phase', 'cancel', 'conductor', 'conductor_waits')
   if run[1] == 'waiting' and has_changed then
     run[1] = 'running'
     redis.call('HSET', keys.run, 'status', run[1])
@@ -419,7 +491,12 @@ local function advance_run(at)
   local left = counts()
   if left.dispatched + left.running > 0 or redis.call('LLEN', keys.cascade) > 0 then return end
   if left.open == 0 then
-    redis.call('HSET', keys.run, 'phase', 'review')
+    if run[5] ~= 'open' then
+      redis.call('HSET', keys.run, 'phase', 'review')
+    elseif run[1] == 'running' and run[6] then
+      redis.call('HSET', keys.run, 'status', 'waiting')
+      emit(at, { 0, body_of('run.waiting', ledger_origin, {}, { questions = 0, waiting_for = { cjson.decode(run[6]) } }) })
+    end
     return
   end
   local held = 0

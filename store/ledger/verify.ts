@@ -5,6 +5,8 @@ import { recordId, type RunId } from '#domain/ids.ts'
 import { isEndedOperation, operationStatuses, type OperationStatus, type RepeatedWork } from '#domain/operation.ts'
 import { isEnded, type Run } from '#domain/run.ts'
 import { segmentOf } from './stored-events.ts'
+import { readAgenda } from './agenda.ts'
+import { foldAgenda } from './fold-agenda.ts'
 import { foldOperations, type OperationsFold } from './fold-operations.ts'
 import { foldBudgets } from './fold-budgets.ts'
 import { foldQuestions } from './fold-questions.ts'
@@ -40,7 +42,7 @@ export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verif
   const operations = foldOperations({ planned: accounts, policy: run.request.errorPolicy })
   const [lifecycle, modelCalls, decisions, budgets] = [foldRun(), foldModelCalls(), foldDecisions(), foldBudgets()]
   const questions = foldQuestions(operations, budgets)
-  const [tally, causes] = [foldTally(), foldCauses()]
+  const [tally, causes, items] = [foldTally(), foldCauses(), foldAgenda()]
   const { events, violations } = await readAll(store, run, [
     operations.take,
     lifecycle.take,
@@ -50,6 +52,7 @@ export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verif
     decisions.take,
     tally.take,
     causes.take,
+    items.take,
   ])
   violations.push(...operations.violations, ...modelCalls.violations, ...lifecycle.violations(run))
   violations.push(
@@ -63,6 +66,7 @@ export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verif
   violations.push(...(await compareFindings(store, run, accounts)))
   const asked = { questions: await listQuestions(store, runId), allowed: await allowedTools(store, runId) }
   violations.push(...questions.violations(run, accounts, asked))
+  violations.push(...items.violations(run, accounts, await readAgenda(store, runId)))
   violations.push(...decisions.violations(await readDecisions(store, runId), await countVerdicts(store, runId)))
   // Of what is missing invariant 1 has said it.
   if (events >= run.seq) violations.push(...causes.violations, ...tally.violations(await readTally(store, runId)))

@@ -29,6 +29,27 @@ export const { put: putRepositoryRules, get: getRepositoryRules } = runRecords(
   RepositoryRules,
 )
 
+/** Joins the rules of two plans of one snapshot: for a file that both have, what either keeps or leaves to agents. */
+export function joinRules(before: RepositoryRules, now: RepositoryRules): RepositoryRules {
+  const shared = [...before.shared]
+  const places = new Map(shared.map((rules, at) => [JSON.stringify(rules), at]))
+  const placeOf = (rules: RepositoryRules['shared'][number]) => {
+    const key = JSON.stringify(rules)
+    const at = places.get(key) ?? shared.push(rules) - 1
+    places.set(key, at)
+    return at
+  }
+  const moved = now.shared.map(placeOf)
+  const files = { ...before.files }
+  for (const [path, file] of Object.entries(now.files)) {
+    const { keptNames: kept = [], agentRanges = [] } = Object.hasOwn(files, path) ? (files[path] ?? {}) : {}
+    const keptNames = kept === 'all' || file.keptNames === 'all' ? 'all' : [...new Set([...kept, ...file.keptNames])]
+    const added = file.agentRanges.filter(({ operationId: id }) => !agentRanges.some((own) => own.operationId === id))
+    files[path] = { rules: moved[file.rules] ?? file.rules, keptNames, agentRanges: [...agentRanges, ...added] }
+  }
+  return { ...before, ...now, shared, files }
+}
+
 /** Returns the rules of one file; the defaults where the repository has none. */
 export function pathRulesOf(rules: RepositoryRules | undefined, path: string): PathRules {
   const file = rules?.files[path]

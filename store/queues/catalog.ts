@@ -17,6 +17,7 @@ export const queueNames = [
   'compositions',
   'patches',
   'publications',
+  'conductor',
 ] as const
 export type QueueName = (typeof queueNames)[number]
 
@@ -28,6 +29,7 @@ const payloads = {
   compositions: RunPayload,
   patches: RunPayload.extend({ of: PatchKind, part: PartId.optional() }),
   publications: RunPayload,
+  conductor: RunPayload,
 } satisfies Record<QueueName, z.ZodType>
 type Payloads = { [Q in QueueName]: z.infer<(typeof payloads)[Q]> }
 /** A payload without its version, which the producer adds. */

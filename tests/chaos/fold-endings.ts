@@ -15,7 +15,7 @@ export type Endings = {
 /** `asking`: its last attempt asked a person, who has not answered; `open`: an attempt is running. */
 type Seen = { open: boolean; asking: boolean; ended: boolean; attempt: number }
 
-const runEndings = new Set<string>(['run.completed', 'run.failed', 'run.cancelled'])
+const runEndings = new Set<string>(['run.completed', 'run.failed', 'run.blocked', 'run.cancelled'])
 
 /** Every attempt has one end, every operation ends once, and nothing comes after an end. */
 export function foldEndings(events: readonly Event[]): Endings {

@@ -42,6 +42,7 @@ const rooms: Record<string, readonly string[]> = {
     'store/objects',
     'tool-scripts',
   ],
+  'stages/conduct': ['bundles', 'store/ledger', 'store/objects', 'stages/operate'],
   'stages/compose': [
     'change-sets',
     'languages',
@@ -61,6 +62,7 @@ const serviceStages: Record<string, readonly string[]> = {
   api: ['intake', 'review', 'publish'],
   discovery: ['snapshot', 'discover', 'plan', 'dispatch', 'review'],
   worker: ['operate', 'compose'],
+  conductor: ['conduct'],
   publisher: ['review', 'publish'],
   setup: [],
   rehearsal: [],

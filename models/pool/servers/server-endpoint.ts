@@ -10,7 +10,7 @@ import { openKnownCapabilities } from '../../capabilities/known-capabilities.ts'
 import { isCutInCall } from '../../capabilities/probe-answer.ts'
 import { OpenAiClient } from '../../http/openai-client.ts'
 import type { UndiciFetch } from '../../http/undici-fetch.ts'
-import { mayBeRefused, type Capabilities } from '../../wire/capabilities.ts'
+import { allCapabilities, mayBeRefused, type Capabilities } from '../../wire/capabilities.ts'
 import { openCompletionClient, type CompletionClient, type ServerAnswer } from '../../wire/completion-client.ts'
 import { openWorkaround } from '../../wire/plan-call.ts'
 import { isRefusal, toTryFailure } from '../../wire/try-failure.ts'
@@ -64,7 +64,7 @@ export function openEndpoint(options: EndpointOptions) {
     name: url,
     capabilities: capabilities.of,
     async countPrompt(request: ModelRequest, signal: AbortSignal): Promise<number | undefined> {
-      const given = await capabilities.of(request.model, signal)
+      const given = mayBeRefused(request) ? await capabilities.of(request.model, signal) : allCapabilities
       return untilAborted(countPrompt(request, given), signal)
     },
     async contextTokens(model: string, signal: AbortSignal): Promise<number | undefined> {

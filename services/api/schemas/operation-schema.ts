@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { OperationId, RunId } from '#domain/id-schemas.ts'
+import { ItemId, OperationId, RunId } from '#domain/id-schemas.ts'
 import { Operation, Outcome } from '#domain/operation.ts'
 import { QuestionId } from '#domain/question.ts'
 import { NodeShape } from './node-schema.ts'
@@ -57,6 +57,7 @@ export const OperationView = z
     waits_for: QuestionId.nullable().meta({ description: 'the question it waits for' }),
     started_at: Time.nullable(),
     ended_at: Time.nullable(),
+    item_id: ItemId.nullable().meta({ description: 'of the agenda, in a run with an objective' }),
     outcome: orNull(OutcomeView),
   })
   .meta({ id: 'Operation' })

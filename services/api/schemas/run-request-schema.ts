@@ -26,10 +26,11 @@ function checkPaths(paths: readonly string[] | undefined, context: z.RefinementC
   context.addIssue(`${JSON.stringify(absolute.slice(0, 100))} is absolute: name paths from the repository's root`)
 }
 
-/** Names, paths and labels reach logs and other programs. The text of a label may have lines and tabs. */
+/** Names, paths and labels reach logs and other programs. An objective and the text of a label may have lines and tabs. */
 function checkTexts(body: object, context: z.RefinementCtx): void {
   for (const { path, text } of textsOf(body)) {
-    const shown = path[0] === 'labels' && path.length === 2 ? text.replaceAll(/[\n\t]/g, ' ') : text
+    const hasLines = (path[0] === 'labels' && path.length === 2) || path[0] === 'objective'
+    const shown = hasLines ? text.replaceAll(/[\n\t]/g, ' ') : text
     const [control] = anyControl.exec(shown) ?? []
     if (control === undefined) continue
     context.addIssue({ code: 'custom', path, message: `has the control character ${escapedCharacter(control)}` })
@@ -47,10 +48,33 @@ function* textsOf(value: unknown, path: (string | number)[] = []): Generator<{ p
     }
 }
 
+type Purpose = Pick<RunRequest, 'agents' | 'objective' | 'approval'>
+
+/** A run without agents is planned by the conductor, which needs an objective for that. */
+function checkPurpose({ agents, objective, approval }: Purpose, context: z.RefinementCtx): void {
+  if (objective === undefined && agents.length === 0)
+    context.addIssue({ code: 'custom', path: ['agents'], message: 'name at least one agent, or give an objective' })
+  if (objective === undefined && approval !== undefined)
+    context.addIssue({
+      code: 'custom',
+      path: ['approval'],
+      message: 'only a run with an objective has a plan to approve',
+    })
+}
+
 /** The `request` of a submission. An unknown field is refused, since ignoring it would mislead. */
 export const RunRequestBody = z
   .strictObject({
-    agents: z.array(z.string().min(1).max(64), 'name at least one agent').min(1, 'name at least one agent').max(32),
+    agents: z.array(z.string().min(1).max(64), 'name at least one agent').max(32).default([]).meta({
+      description: 'exactly these run on every node that they take; with an `objective`, the plan is made of these',
+    }),
+    objective: fields.objective.meta({
+      description:
+        'what the run is to reach, in words: a model plans which agents do what where. No word of it chooses an agent by itself',
+    }),
+    approval: fields.approval.meta({
+      description: '`plan`: of a run with an objective; nothing of its plan is done before a person approves it',
+    }),
     paths: fields.paths.superRefine(checkPaths),
     exclude: fields.exclude
       .superRefine(checkPaths)
@@ -86,6 +110,7 @@ export const RunRequestBody = z
     dry_run: fields.dryRun,
     labels: Labels.default(fields.labels.parse(undefined)),
   })
+  .superRefine(checkPurpose)
   .superRefine(checkTexts)
   .meta({ id: 'RunRequest' })
 export type RunRequestBody = z.input<typeof RunRequestBody>

@@ -5,6 +5,7 @@ import { SkippedFile } from '#domain/code-node.ts'
 import { OperationId, ProjectId, RunId } from '#domain/id-schemas.ts'
 import { OperationStatus, operationStatuses, OperationWork } from '#domain/operation.ts'
 import { AcceptPolicy, ErrorPolicyName, RunPhase, RunRequest, RunStatus, SkipKind } from '#domain/run.ts'
+import { AnswerView } from './agenda-schema.ts'
 import { GateShape, GateView } from './gate-schema.ts'
 import { liveShape } from './live-schema.ts'
 import { PublicationView, RepositoryView } from './publication-schema.ts'
@@ -64,7 +65,7 @@ export const RunLimits = fields.limits.unwrap().meta({ id: 'RunLimits' })
 export const RunBudget = fields.budget.unwrap().meta({
   id: 'RunBudget',
   description:
-    'tokens of prompts and replies that its agents may use. Then no more of its operations with a model start until the budget is raised; those that run go on to their end',
+    'tokens of prompts and replies that its agents may use. Each request reserves the most that it may use; what does not fit waits until tokens are given back, or the budget is raised',
 })
 export const Labels = fields.labels.unwrap().meta({ id: 'Labels' })
 export const SkipKindShape = SkipKind.meta({ id: 'SkipKind' })
@@ -78,6 +79,7 @@ export const RunLinks = z
     self: z.string(),
     events: z.string(),
     timeline: z.string(),
+    agenda: z.string(),
     nodes: z.string(),
     operations: z.string(),
     changes: z.string(),
@@ -95,7 +97,11 @@ export const AcceptPolicyShape = AcceptPolicy.meta({ id: 'AcceptPolicy' })
 /** Shows what was asked for, with the defaults filled in. */
 export const RequestView = z
   .strictObject({
-    agents: fields.agents,
+    agents: fields.agents.meta({
+      description: 'empty of a run with an objective that names none: its plan is made with all agents',
+    }),
+    objective: fields.objective,
+    approval: fields.approval,
     paths: fields.paths,
     languages: fields.languages,
     exclude: fields.exclude,
@@ -247,6 +253,9 @@ export const RunView = z
     ...liveShape,
     checks: RunChecks,
     gate: orNull(GateView),
+    answer: orNull(AnswerView).meta({
+      description: 'of a run with an objective that has reached it: what it came to, with what that rests on',
+    }),
     conflicts: z.int().meta({ description: 'how many change sets were left out of the patch' }),
     funnel: z.array(FunnelView).meta({
       description:

@@ -55,7 +55,7 @@ export const Timeline = z
   .strictObject({
     run_id: RunId,
     correlation_id: z.string(),
-    objective: z.string().nullable().meta({ description: 'null of a run that was asked for by its agents' }),
+    objective: z.string().nullable().meta({ description: 'null of a run that was asked for by its agents alone' }),
     status: RunStatusShape,
     current_step: liveShape.current_step,
     active_operations: liveShape.active_operations,

@@ -60,8 +60,12 @@ const WaitsForBudget = z
   })
   .meta({ id: 'WaitsForBudget' })
 
-/** Names what operations of a run wait for, and the run does not have in its hands. */
+const WaitsForApproval = z
+  .strictObject({ kind: z.literal('approval'), since: Time })
+  .meta({ id: 'WaitsForApproval', description: 'a person has to approve its plan, whose hash the agenda has' })
+
+/** Names what a run waits for, and does not have in its hands. */
 export const WaitingFor = z
-  .discriminatedUnion('kind', [WaitsForModel, WaitsForAnswer, WaitsForStore, WaitsForBudget])
+  .discriminatedUnion('kind', [WaitsForModel, WaitsForAnswer, WaitsForStore, WaitsForBudget, WaitsForApproval])
   .meta({ id: 'WaitingFor' })
 export type WaitingFor = z.infer<typeof WaitingFor>

@@ -69,9 +69,13 @@ function stateOf({ run, publication, funnel, findings }: ToldRun): CommitState {
   const { fault } = publication
   if (isWithoutCode(run)) return 'neutral'
   // What people do at a branch or a limit that they have set is no failure of the commit.
-  if (run.status === 'failed' || (fault !== null && !waitsForPeople(fault))) return 'failure'
+  if (hasFailed(run) || (fault !== null && !waitsForPeople(fault))) return 'failure'
   const proposed = funnel.some(({ valid, rejected }) => valid > rejected) || hasOpenPull(publication)
   return proposed || fault !== null || findings > 0 || notEnded(run) > 0 ? 'neutral' : 'success'
+}
+
+function hasFailed({ status }: ToldRun['run']): boolean {
+  return status === 'failed' || status === 'blocked'
 }
 
 /** No agent works on any file of the repository, as before its first code. */
@@ -92,7 +96,7 @@ function titleOf({ run, publication, funnel, merged, findings }: ToldRun): strin
   const { status } = run
   if (status === 'cancelled') return run.stop?.kind === 'request' ? 'Stopped' : 'Cancelled'
   if (isWithoutCode(run)) return 'No code that its agents work on'
-  if (status === 'failed') return `Failed: ${run.errorCode ?? ''} ${run.reason ?? ''}`.slice(0, mostTitle).trim()
+  if (hasFailed(run)) return `Failed: ${run.errorCode ?? ''} ${run.reason ?? ''}`.slice(0, mostTitle).trim()
   if (status === 'queued') return 'Waiting to begin'
   if (!isEnded(status)) return run.stop === null ? progressOf(run) : 'Stopping'
   const open = openPulls(publication)
@@ -113,8 +117,9 @@ function titleOf({ run, publication, funnel, merged, findings }: ToldRun): strin
   return notEnded(run) > 0 ? `${plural(notEnded(run), 'operation')} did not end well` : 'Nothing to change'
 }
 
-function failureText({ status, errorCode, reason }: ToldRun['run']): string {
-  if (status !== 'failed') return ''
+function failureText(run: ToldRun['run']): string {
+  const { errorCode, reason } = run
+  if (!hasFailed(run)) return ''
   const where =
     errorCode === 'INTAKE_006' ? `. ${code('github.agents')} in ${code('remora.yaml')} names the agents.` : ''
   return `The run has failed with ${code(errorCode ?? '')}: ${cell(reason ?? '')}${where}`

@@ -73,7 +73,7 @@ function runPart(run: Run, live: LiveState) {
   return {
     run_id: runId,
     correlation_id: runId,
-    objective: null,
+    objective: run.request.objective ?? null,
     status,
     current_step: currentStep(run, live.counts, waitingFor(run, { away: [] })),
     active_operations: live.shown.map(activeView),

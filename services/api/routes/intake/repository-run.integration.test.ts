@@ -103,7 +103,10 @@ describe('POST /v1/runs with a repository', () => {
       error_code: 'INTAKE_006',
     })
     const problem = await problemOf(await submit(bodyOf(hello, { agents: [] })))
-    expect(problem).toMatchObject({ error_code: 'INTAKE_008', detail: 'body.agents: name at least one agent' })
+    expect(problem).toMatchObject({
+      error_code: 'INTAKE_008',
+      detail: 'body.agents: name at least one agent, or give an objective',
+    })
   })
 
   it('gives a repeated key the same run, another body INTAKE_005', async () => {

@@ -40,6 +40,7 @@ export const endedRun: Run = {
   day: { granted: null, returned: 0 },
   stop: null,
   isPlanned: true,
+  conductor: null,
   bundleHashes: null,
   agentBundles: null,
   errorPolicy: 'skip_downstream',

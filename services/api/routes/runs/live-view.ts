@@ -68,6 +68,7 @@ export function currentStep(run: Run, active: Counts, waitingFor: readonly Waiti
       const waits = waitingText(waitingFor)
       if (waits !== '') return waits
       const open = counts.ready + counts.dispatched
+      if (open === 0 && run.conductor?.kind === 'open') return 'decides what to do next'
       return open > 0 ? `waits until a worker takes one of ${plural(open, 'operation')}` : 'goes on to its patch'
     }
   }

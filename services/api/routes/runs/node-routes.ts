@@ -14,7 +14,7 @@ import { findRun } from './run-view.ts'
 import { nodeEndpoints } from './node-endpoints.ts'
 
 export type NodeRouteDeps = {
-  ledger: Pick<Ledger, 'getRun' | 'getOperation'>
+  ledger: Pick<Ledger, 'getRun' | 'getOperation' | 'readAgenda'>
   records: { nodes: Pick<NodeLists, 'find' | 'place' | 'read' | 'scan'>; edges: EdgeLists }
 }
 
@@ -77,10 +77,16 @@ async function skippedOf(ref: NodeListRef, { records }: NodeRouteDeps): Promise<
 
 /** The ids follow from the node, the agent and the kind of work. */
 async function operationsOn(nodeId: NodeId, run: Run, ledger: NodeRouteDeps['ledger']): Promise<Operation[]> {
-  const ids = run.request.agents.flatMap((agent) =>
-    OperationWork.options.map((work) => operationId(nodeId, agent, work)),
-  )
+  const { agents: named } = run.request
+  const agents = named.length > 0 ? named : await plannedAgents(run, ledger)
+  const ids = [...agents].flatMap((agent) => OperationWork.options.map((work) => operationId(nodeId, agent, work)))
   const all = ids.flatMap((id) => recordIds(id, run.generation))
   const operations = all.map((id) => ledger.getOperation(run.runId, id).catch(undefinedOn('RUN_004')))
   return (await Promise.all(operations)).filter((operation) => operation !== undefined)
+}
+
+/** Of a run with an objective that names no agents, its plan says which work. */
+async function plannedAgents({ runId }: Run, ledger: NodeRouteDeps['ledger']): Promise<ReadonlySet<string>> {
+  const { items = [] } = (await ledger.readAgenda(runId))?.state ?? {}
+  return new Set(items.map(({ capability }) => capability))
 }

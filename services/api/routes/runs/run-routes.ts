@@ -40,6 +40,7 @@ export type RunRouteDeps = EventRouteDeps &
   QuestionRouteDeps & {
     ledger: Pick<Ledger, 'countFailures' | 'countVerdicts' | 'getOperation' | 'getRun' | 'lastDecision'> &
       Pick<Ledger, 'listOperations' | 'listRuns' | 'mayWantRetry' | 'readDecisions' | 'readLive' | 'takeResult'> &
+      Pick<Ledger, 'readAgenda'> &
       TimelineRouteDeps['ledger']
     records: RunRecords
     /** The models that no live worker can use. */
@@ -85,17 +86,19 @@ function openDetails({ ledger, records }: Pick<RunRouteDeps, 'ledger' | 'records
     const last = await ledger.lastDecision(runId)
     const read = () => ledger.readDecisions(runId)
     const decisionsOf = async () => (last === 0 ? none : decided.get(`${runId} ${last}`, read))
-    const [live, composition, skipped, failures, retryWanted] = await Promise.all([
+    const [live, composition, skipped, failures, retryWanted, agenda] = await Promise.all([
       isEnded(run.status) ? nothingMoves : ledger.readLive(runId, mostActive),
       unlessAway(records.readComposition(run)),
       unlessAway(records.readSkipped(run)),
       ledger.countFailures(runId),
       countWanted(run, decisionsOf, ledger),
+      run.request.objective === undefined ? undefined : ledger.readAgenda(runId),
     ])
     const decisions = composition ? await decisionsOf() : none
     const verdicts = composition ? new Map() : await ledger.countVerdicts(runId)
     const acceptedLeftOut = await unlessAway(countAcceptedLeftOut(run, composition, { records, read: decisionsOf }))
-    return { live, composition, skipped, failures, verdicts, decisions, retryWanted, acceptedLeftOut }
+    const answer = agenda?.state.answer
+    return { live, composition, skipped, failures, verdicts, decisions, retryWanted, answer, acceptedLeftOut }
   }
 }
 

@@ -62,11 +62,13 @@ export function runSummaryView(run: Run, lacking: Lacking): RunSummary {
 /** The ledger knows which models are away; what their servers say only live workers do. */
 export function waitingFor(run: Run, { away, store }: Lacking): WaitingFor[] {
   if (isEnded(run.status) || run.stop !== null) return []
-  const models = run.away.map(({ model, since }) => {
+  const waits = run.conductor?.kind === 'open' ? run.conductor.waits : null
+  const deciding = waits?.kind === 'models' && run.away.every(({ model }) => model !== waits.model) ? [waits] : []
+  const models = [...run.away, ...deciding].map(({ model, since }) => {
     const servers = away.find((unreachable) => unreachable.model === model)?.servers ?? []
     return { kind: 'models' as const, model, since: isoTime(since), servers: servers.map(serverView) }
   })
-  const { waiting: questions } = run.counts
+  const questions = run.counts.waiting + (waits?.kind === 'answer' ? waits.questions : 0)
   const holding = run.usedBudgets.filter(({ holds }) => holds)
   const budgets = holding.map(({ of, limit, used, needs, since, resetsAt }) => ({
     kind: 'budget' as const,
@@ -78,7 +80,8 @@ export function waitingFor(run: Run, { away, store }: Lacking): WaitingFor[] {
     resets_at: isoTime(resetsAt),
   }))
   const answers = questions === 0 ? [] : [{ kind: 'answer' as const, questions }]
-  return [...models, ...answers, ...budgets, ...storeWait(store)]
+  const approval = waits?.kind === 'approval' ? [{ kind: waits.kind, since: isoTime(waits.since) }] : []
+  return [...models, ...answers, ...approval, ...budgets, ...storeWait(store)]
 }
 
 export function budgetView({ budget, tokens }: Pick<Run, 'budget' | 'tokens'>): RunSummary['budget'] {
@@ -111,6 +114,8 @@ export type RunDetails = Lacking & {
   decisions: Pick<Decisions, 'byChangeSet'>
   /** Counts the rejected operations that are tried again by themselves when the run has ended. */
   retryWanted: number
+  /** Is what a run with an objective came to; of others there is none. */
+  answer?: RunView['answer'] | undefined
   /** Counts the accepted change sets that the accepted patch leaves out; undefined while that cannot be read. */
   acceptedLeftOut?: number | undefined
 }
@@ -122,7 +127,7 @@ const knownFunnels = new WeakMap<NonNullable<Composition['made']>, Funnels>()
 const newWeakMap = (): Funnels => new WeakMap()
 
 export function runView(run: Run, details: RunDetails): RunView {
-  const { live, composition, skipped, failures, retryWanted, acceptedLeftOut = 0 } = details
+  const { live, composition, skipped, failures, retryWanted, answer = null, acceptedLeftOut = 0 } = details
   const { conflicts = [] } = composition ?? {}
   const summary = runSummaryView(run, details)
   return {
@@ -130,6 +135,7 @@ export function runView(run: Run, details: RunDetails): RunView {
     ...liveView(run, live, summary.waiting_for, Date.now()),
     checks: composition ? getOrMake(knownChecks, composition, () => checksView(composition)) : {},
     gate: gateView(composition?.gate),
+    answer,
     conflicts: conflicts.length,
     funnel: funnelView(run, composition?.made, details),
     left_out: conflicts.slice(0, maxLeftOut).map(conflictView),
@@ -170,6 +176,7 @@ export function runLinks(runId: string): RunLinks {
     self,
     events: `${self}/events`,
     timeline: `${self}/timeline`,
+    agenda: `${self}/agenda`,
     nodes: `${self}/nodes`,
     operations: `${self}/operations`,
     changes: `${self}/changes`,

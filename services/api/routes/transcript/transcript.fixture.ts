@@ -222,6 +222,7 @@ export function anOperation(over: Partial<Operation> = {}): Operation {
     waitsFor: null,
     suspensionHash: null,
     startsFrom: [],
+    itemId: null,
     repeats: null,
     ...over,
   }

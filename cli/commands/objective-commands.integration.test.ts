@@ -1,0 +1,62 @@
+import { expect, it } from 'vitest'
+import { anItem, openConducted, playPlan, playStep } from '../../services/api/played-agenda.fixture.ts'
+import { submitRun } from '../../services/api/played-run.fixture.ts'
+import { useServedApi } from './served-api.fixture.ts'
+
+const served = useServedApi()
+
+const items = [
+  anItem({ item_id: 'lint', where: { paths: ['src/**'] } }),
+  anItem({
+    item_id: 'docs',
+    capability: 'docstring',
+    objective: 'every public function has one',
+    depends_on: ['lint'],
+  }),
+]
+
+const atWidth = (...args: string[]) => served.remoraWith({ columns: 80 }, ...args)
+
+it('draws the plan within 80 columns, with why it is so', async () => {
+  const runId = await openConducted(served.api, { objective: 'lint is clean and every function has a docstring' })
+  expect((await atWidth('show', runId, '--plan')).out).toContain('Nothing is planned yet.')
+  await playPlan(served.api, runId, items)
+  const { out } = await atWidth('show', runId, '--plan')
+  expect(out).toContain(`lint: waiting
+  lint in src/**: clean the lint
+  to be reached: no work is left
+docs: waiting, after lint
+  docstring everywhere: every public function has one
+`)
+  expect(out).toMatch(
+    /event \d+: planned lint, docs \(planner, 1,234 tokens, confidence 0\.8\)\n  because the nodes have/,
+  )
+  expect(out.split('\n').filter((line) => line.length > 80)).toEqual([])
+  const why = (await atWidth('why', runId, 'docs')).out
+  expect(why).toMatch(/  it rests on:\n    event 2: run started\n/)
+  expect(why).toMatch(/What was known for event \d+:\n  lint: 3 nodes\n/)
+  await expect(served.remora('why', runId, 'types')).rejects.toMatchObject({
+    code: 'RUN_004',
+    message: `Run "${runId}" has no item "types"; its items: lint, docs`,
+  })
+})
+
+it('shows a plan and approves it, but none that has changed since', async () => {
+  const runId = await openConducted(served.api, { objective: 'lint is clean', approval: 'plan' })
+  await expect(served.remora('approve', runId)).rejects.toMatchObject({ code: 'RUN_011' })
+  await playPlan(served.api, runId, items, 'h1')
+  expect((await served.remora('show', runId)).out).toContain(`remora approve ${runId}`)
+  await expect(served.remora('approve', runId, 'h0')).rejects.toMatchObject({ code: 'RUN_011' })
+  expect((await served.remora('approve', runId)).out).toMatch(/lint: waiting\n[^]*\napproved: plan h1\n$/)
+  expect(await playStep(served.api, runId, (state) => state)).toMatchObject([{ kind: 'approved', plan_hash: 'h1' }])
+})
+
+it('says more to a run with an objective, and to no other', async () => {
+  const runId = await openConducted(served.api)
+  expect((await served.remora('say', runId, 'leave', 'tests', 'alone')).out).toContain('sent')
+  expect(await playStep(served.api, runId, (state) => state)).toMatchObject([
+    { kind: 'said', text: 'leave tests alone' },
+  ])
+  const other = await submitRun(served.api)
+  await expect(served.remora('say', other, 'more')).rejects.toMatchObject({ code: 'RUN_012' })
+})

@@ -1,0 +1,94 @@
+import { z } from 'zod'
+import { Rationale } from '#domain/agenda.ts'
+import { type Event, wireEvent } from '#domain/event.ts'
+import type { EventName } from '#domain/events/event-table.ts'
+import type { Run } from '#domain/run.ts'
+import { summarizeEvent } from '#domain/timeline/summarize-event.ts'
+import { openCachedAnswers } from '#platform/cached-answers.ts'
+import { type AgendaDecision, decisionKinds } from '#schemas/agenda-schema.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
+import { isoTime } from '../../http/schema-parts.ts'
+
+type Source = Pick<Ledger, 'readEvents' | 'readTally'>
+
+/** `recordHash`: of what was said between the conductor and its model; null for a decision of a person. */
+export type KnownDecision = { view: AgendaDecision; recordHash: string | null }
+
+/** The kind of a decision whose event says no other. */
+const decisionEvents: Readonly<Partial<Record<EventName, AgendaDecision['kind']>>> = {
+  'agenda.decided': 'plan',
+  'conductor.decided': 'dispatch',
+  'objective.refined': 'refine',
+  'plan.approved': 'approve',
+}
+
+/** Suffices for the runs that people and programs look at again and again. */
+const remembered = 16
+const pageLength = 500
+const shownCited = 20
+
+/** Returns what was decided about the agenda of a run, in order. The events are read again only when there is one more decision. */
+export function openAgendaDecisions(ledger: Source): (run: Pick<Run, 'runId'>) => Promise<readonly KnownDecision[]> {
+  const decided = openCachedAnswers<readonly KnownDecision[]>({ max: remembered })
+  return async ({ runId }) => {
+    const tally = await ledger.readTally(runId)
+    const count = [...tally].reduce((sum, [name, times]) => sum + (decisionEvents[name] === undefined ? 0 : times), 0)
+    if (count === 0) return []
+    return decided.get(`${runId} ${count}`, async () => {
+      const events = await readDecisions(runId, count, ledger)
+      return Promise.all(events.map((event) => knownDecision(event, ledger)))
+    })
+  }
+}
+
+async function readDecisions(runId: string, count: number, ledger: Source): Promise<Event[]> {
+  const found: Event[] = []
+  for (let after = 0; found.length < count;) {
+    const page = await ledger.readEvents(runId, { after, limit: pageLength })
+    found.push(...page.filter(({ event }) => decisionEvents[event] !== undefined))
+    const last = page.at(-1)
+    if (last === undefined) break
+    after = last.seq
+  }
+  return found
+}
+
+const Text = z.string().nullable().catch(null)
+const Said = z.object({
+  kind: z.enum(decisionKinds).optional().catch(undefined),
+  items: z.array(z.object({ item_id: z.string() })).catch([]),
+  item_ids: z.array(z.string()).catch([]),
+  rationale: Rationale.nullable().catch(null),
+  reason: Text,
+  given: Text,
+  model: Text,
+  record_hash: Text,
+  prompt_tokens: z.int().catch(0),
+  completion_tokens: z.int().catch(0),
+})
+
+async function knownDecision(event: Event, ledger: Source): Promise<KnownDecision> {
+  const { items, item_ids: ids, rationale, model, kind, reason, given, ...spent } = Said.parse(event.data)
+  const cited = (rationale?.events ?? []).slice(0, shownCited).map((seq) => citedEvent(event.runId, seq, ledger))
+  const view: AgendaDecision = {
+    seq: event.seq,
+    ts: isoTime(event.ts),
+    kind: kind ?? decisionEvents[event.event] ?? 'dispatch',
+    summary: summarizeEvent(wireEvent(event)),
+    item_ids: [...items.map(({ item_id: id }) => id), ...ids],
+    rationale: rationale?.text ?? null,
+    confidence: rationale?.confidence ?? null,
+    cited: (await Promise.all(cited)).flat(),
+    reason,
+    given,
+    model,
+    tokens: model === null ? null : spent.prompt_tokens + spent.completion_tokens,
+    decided_by: `${event.origin.kind}/${event.origin.id}`,
+  }
+  return { view, recordHash: spent.record_hash }
+}
+
+async function citedEvent(runId: string, seq: number, ledger: Source): Promise<AgendaDecision['cited']> {
+  const events = await ledger.readEvents(runId, { after: seq - 1, limit: 1 })
+  return events.map((event) => ({ seq: event.seq, summary: summarizeEvent(wireEvent(event)) }))
+}

@@ -1,0 +1,114 @@
+import { OpenAPIHono } from '@hono/zod-openapi'
+import type { InboxMessage } from '#domain/agenda.ts'
+import { AppError } from '#domain/error.ts'
+import { sha256 } from '#domain/ids.ts'
+import { isEnded, type Run } from '#domain/run.ts'
+import { commandOf, type IdempotencyStore } from '#stages/intake/idempotency.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
+import type { DecisionRecord } from '#store/objects/decision-record.ts'
+import type { DecisionTalk } from '#schemas/agenda-schema.ts'
+import type { ApiEnv, Caller } from '../../http/api-env.ts'
+import { findRun } from '../runs/run-view.ts'
+import { openAgendaDecisions } from './agenda-decisions.ts'
+import { agendaEndpoints } from './agenda-endpoints.ts'
+import { agendaView } from './agenda-view.ts'
+
+export type AgendaRouteDeps = {
+  ledger: Pick<Ledger, 'getRun' | 'readAgenda' | 'readEvents' | 'readTally' | 'sendToConductor'>
+  idempotency: IdempotencyStore
+  records: { readDecision(run: Run, hash: string): Promise<DecisionRecord> }
+  fullPrompts: boolean
+}
+
+export function agendaRoutes(deps: AgendaRouteDeps): OpenAPIHono<ApiEnv> {
+  const { ledger, records, fullPrompts } = deps
+  const routes = new OpenAPIHono<ApiEnv>()
+  const decisionsOf = openAgendaDecisions(ledger)
+  const find = async (runId: string, { projectId }: Caller) => {
+    const run = await findRun(runId, projectId, ledger)
+    const agenda = await ledger.readAgenda(run.runId)
+    if (agenda !== undefined) return { run, agenda }
+    throw new AppError(
+      'RUN_012',
+      `Run "${runId}" was asked for by its agents alone: nothing is planned for an objective.`,
+    )
+  }
+  routes.openapi(agendaEndpoints.agenda, async (c) => {
+    const { run, agenda } = await find(c.req.valid('param').run_id, c.get('caller'))
+    const decisions = await decisionsOf(run)
+    return c.json(
+      agendaView(
+        run,
+        agenda,
+        decisions.map(({ view }) => view),
+      ),
+      200,
+    )
+  })
+  routes.openapi(agendaEndpoints.talk, async (c) => {
+    const { run_id: runId, seq } = c.req.valid('param')
+    const { run } = await find(runId, c.get('caller'))
+    const hash = (await decisionsOf(run)).find(({ view }) => view.seq === seq)?.recordHash ?? null
+    if (hash === null) throw new AppError('RUN_004', `Event ${seq} of run "${runId}" is no decision of a model.`)
+    return c.json({ seq, messages: fullPrompts ? messagesOf(await records.readDecision(run, hash)) : [] }, 200)
+  })
+  routes.openapi(agendaEndpoints.message, async (c) => {
+    const { run } = await find(c.req.valid('param').run_id, c.get('caller'))
+    const { text } = c.req.valid('json')
+    const message = { kind: 'said', text, by: c.get('caller').tokenId } as const
+    await send(run, message, { key: c.req.valid('header')['idempotency-key'], caller: c.get('caller') }, deps)
+    return c.json({ run_id: run.runId, sent: true } as const, 202)
+  })
+  routes.openapi(agendaEndpoints.approval, async (c) => {
+    const { run, agenda } = await find(c.req.valid('param').run_id, c.get('caller'))
+    const { plan_hash: hash } = c.req.valid('json')
+    const { approval } = agenda.state
+    if (approval === null) throw new AppError('RUN_011', `Run "${run.runId}" has no plan that waits for approval.`)
+    if (approval.plan_hash !== hash)
+      throw new AppError(
+        'RUN_011',
+        `The plan of run "${run.runId}" is another one by now: ${approval.plan_hash}. Look at it first.`,
+      )
+    if (approval.at === undefined) {
+      const message = { kind: 'approved', plan_hash: hash, by: c.get('caller').tokenId } as const
+      await send(run, message, { key: c.req.valid('header')['idempotency-key'], caller: c.get('caller') }, deps)
+    }
+    return c.json({ run_id: run.runId, sent: true } as const, 202)
+  })
+  return routes
+}
+
+function messagesOf({ messages }: DecisionRecord): DecisionTalk['messages'] {
+  return messages.map((message) => {
+    const calls = message.role === 'assistant' ? message.toolCalls.map(({ arguments: given }) => given) : []
+    return { role: message.role, text: [message.content ?? '', ...calls].filter((text) => text !== '').join('\n') }
+  })
+}
+
+type Sender = { key: string | undefined; caller: Caller }
+
+/**
+ * The ledger takes a command once. INTAKE_005 for a key that came with another message, RUN_006 before there is a conductor, RUN_007 when it
+ * decides no more.
+ */
+async function send(
+  { runId, projectId, conductor, status }: Run,
+  message: InboxMessage,
+  { key, caller }: Sender,
+  { ledger, idempotency }: AgendaRouteDeps,
+): Promise<void> {
+  if (key !== undefined) {
+    const bodyHash = sha256(JSON.stringify([runId, message]))
+    const first = await idempotency.claim(projectId, key, { bodyHash, runId })
+    if (first.bodyHash !== bodyHash)
+      throw new AppError('INTAKE_005', 'This Idempotency-Key was used before with another request.')
+  }
+  if (conductor === null && !isEnded(status))
+    throw new AppError('RUN_006', `Run "${runId}" is not planned yet: its code is being looked at.`)
+  const origin = { kind: 'human', id: caller.tokenId } as const
+  if ((await ledger.sendToConductor(runId, message, { command: commandOf(key), origin })) === 'sent') return
+  throw new AppError(
+    'RUN_007',
+    `Nothing is decided in run "${runId}" any more: it has ended, or is being put together.`,
+  )
+}

@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest'
+import type { AgendaView } from '#store/ledger/agenda.ts'
+import type { RunId } from '#domain/ids.ts'
+import type { Run, RunRequest } from '#domain/run.ts'
+import { newToken, recordId } from '#domain/ids.ts'
+import { openStageJobs } from '#stages/dispatch/stage-jobs.ts'
+import { anItem, dispatchItems, takeStep } from '#testing/conducted-run.ts'
+import { endRun, settleAll } from '#testing/open-test-ledger.ts'
+import { useOpened } from '#testing/use-opened.ts'
+import { runDiscoveryStage } from './discovery-stage.ts'
+import { openStages } from './open-stages.fixture.ts'
+
+const stages = useOpened(openStages)
+
+const files = {
+  'shop/stock.py':
+    'import os\n\n\ndef label(row):\n    return f"shelf" + row\n\n\ndef total():\n    return undefined\n',
+  'shop/price.py': 'def rounded(price):\n    return price\n',
+  'market/make.py': 'def make():\n    return missing\n',
+}
+
+/** A run with an objective whose nodes are found, and whose conductor may decide. */
+async function conducted(request: Partial<RunRequest> = {}): Promise<RunId> {
+  const { deps, signal, inDiscovery } = stages
+  const labels = { 'remora.model': 'servers' }
+  const runId = await inDiscovery(files, { agents: [], objective: 'Mend it.', labels, ...request })
+  expect(await runDiscoveryStage(runId, deps, signal)).toBe('ok')
+  return runId
+}
+
+const plan = (runId: RunId) => runDiscoveryStage(runId, stages.deps, stages.signal)
+
+async function namesOf(runId: RunId): Promise<string[]> {
+  const { operations } = await stages.stores.ledger.listOperations(runId, { limit: 100 })
+  return operations.map(({ itemId, bundle, node }) => `${itemId}: ${bundle} ${node.qualifiedName}`)
+}
+
+async function agendaOf(runId: RunId): Promise<AgendaView> {
+  const agenda = await stages.stores.ledger.readAgenda(runId)
+  if (agenda === undefined) throw new Error('it has an objective')
+  return agenda
+}
+
+/** The queues that a dispatcher adds jobs of the run to. */
+async function jobsOf(run: Run): Promise<string[]> {
+  const added: string[] = []
+  await openStageJobs({ add: async (queue) => void added.push(queue) }).ensure(run)
+  return added
+}
+
+describe('planning the items of an agenda', () => {
+  it('makes operations of each where it is to work, while the run executes', async () => {
+    const { ledger } = stages.stores
+    const runId = await conducted()
+    const begun = await ledger.getRun(runId)
+    expect(begun).toMatchObject({ phase: 'execution', isPlanned: true, conductor: { kind: 'open', version: 0 } })
+    expect(await jobsOf(begun)).toEqual(['conductor'])
+    const shop = anItem('shop', { where: { paths: ['shop'] } })
+    const docs = anItem('docs', { capability: 'docstring', budget: { operations: 1 }, depends_on: ['shop'] })
+    await dispatchItems(ledger, runId, shop, docs)
+    expect(await jobsOf(await ledger.getRun(runId))).toEqual(['discoveries'])
+    expect(await plan(runId)).toBe('ok')
+    expect(await namesOf(runId)).toEqual(['shop: lint shop/stock.py', 'shop: lint total', 'docs: docstring make'])
+    await settleAll(ledger, runId)
+    const { counts } = await agendaOf(runId)
+    expect(counts.get('shop')).toMatchObject({ planned: 2, open: 0, ended: { succeeded: 2 } })
+    expect(counts.get('docs')).toMatchObject({ planned: 1, ended: { succeeded: 1 } })
+    expect(counts.get('shop')?.reads).not.toBe(counts.get('docs')?.reads)
+    expect(await jobsOf(await ledger.getRun(runId))).toEqual(['conductor'])
+    expect((await ledger.verify(runId)).violations).toEqual([])
+  })
+
+  it('does once more what another item did, starts from what it depends on, and leaves out what is done', async () => {
+    const { ledger } = stages.stores
+    const runId = await conducted()
+    await dispatchItems(ledger, runId, anItem('market', { where: { paths: ['market'] } }))
+    await plan(runId)
+    const [first] = (await ledger.listOperations(runId, { limit: 1 })).operations
+    await settleAll(ledger, runId)
+    const all = anItem('all', { depends_on: ['market'] })
+    await dispatchItems(ledger, runId, all, anItem('docs', { capability: 'docstring', where: { paths: ['market'] } }))
+    await plan(runId)
+    const { operations } = await ledger.listOperations(runId, { limit: 100 })
+    const again = operations.find(({ repeats }) => repeats !== null)
+    expect(again).toMatchObject({ itemId: 'all', generation: 2, repeats: { operationId: first?.operationId } })
+    expect(again?.operationId).toBe(recordId(first?.operationId ?? '', 2))
+    const docs = operations.find(({ bundle }) => bundle === 'docstring')
+    expect(docs?.startsFrom).toEqual([]) // what it would start from is under way
+    await settleAll(ledger, runId)
+    await dispatchItems(ledger, runId, all)
+    await plan(runId)
+    expect((await agendaOf(runId)).counts.get('all')).toMatchObject({ planned: 0, open: 0 })
+    const later = anItem('later', { capability: 'docstring', where: { paths: ['market'] }, depends_on: ['all'] })
+    await dispatchItems(ledger, runId, later)
+    await plan(runId)
+    const last = (await ledger.listOperations(runId, { limit: 100 })).operations.at(-1)
+    expect(last).toMatchObject({ itemId: 'later', startsFrom: [again?.operationId] })
+    await settleAll(ledger, runId)
+    expect((await ledger.verify(runId)).violations).toEqual([])
+  })
+
+  it('blocks an item whose agent the run does not have, and goes on with the next', async () => {
+    const { ledger } = stages.stores
+    const runId = await conducted({ agents: ['lint'] })
+    await dispatchItems(ledger, runId, anItem('docs', { capability: 'docstring' }), anItem('lint'))
+    expect([await plan(runId), await plan(runId)]).toEqual(['failed', 'ok'])
+    const { counts } = await agendaOf(runId)
+    const reason = 'item "docs" names the agent "docstring", the run has lint'
+    expect(counts.get('docs')?.fault).toEqual({ error_code: 'INTAKE_006', reason })
+    expect(counts.get('lint')?.planned).toBe(3)
+    const events = await ledger.readEvents(runId, { after: 0, limit: 100 })
+    expect(events.filter(({ event }) => event === 'item.blocked')).toHaveLength(1)
+  })
+
+  it('only counts the operations of a dry run, and says what they would cost', async () => {
+    const { ledger } = stages.stores
+    const runId = await conducted({ dryRun: true })
+    await dispatchItems(ledger, runId, anItem('shop', { where: { paths: ['shop'] } }))
+    await plan(runId)
+    expect(await namesOf(runId)).toEqual([])
+    const counts = (await agendaOf(runId)).counts.get('shop')
+    expect(counts).toMatchObject({ planned: 0, estimate: { operations: 2, tokens: expect.any(Number) } })
+    expect(counts?.estimate?.tokens).toBeGreaterThan(0)
+  })
+
+  it('is left to the conductor again by a retry that names nothing, and to no one by one that names operations', async () => {
+    const { ledger } = stages.stores
+    const runId = await conducted({ agents: ['lint'] })
+    await dispatchItems(ledger, runId, anItem('market', { where: { paths: ['market'] } }))
+    await plan(runId)
+    await settleAll(ledger, runId)
+    await takeStep(ledger, runId, { close: { kind: 'blocked', code: 'POLICY_001', reason: 'no way on' } })
+    await endRun(ledger, runId, 'blocked')
+    const reopen = async (wanted: Run['wanted']) => {
+      const how = { wanted: wanted ?? {}, origin: { kind: 'api', id: 'q1' }, command: newToken() } as const
+      await ledger.reopen(await ledger.getRun(runId), how)
+      await plan(runId)
+      return ledger.getRun(runId)
+    }
+    expect((await reopen({})).conductor).toMatchObject({ kind: 'open', messages: 1 })
+    await takeStep(ledger, runId, { close: { kind: 'done' } })
+    await endRun(ledger, runId)
+    const [first] = (await ledger.listOperations(runId, { limit: 1 })).operations
+    const named = await reopen({ operations: [first?.operationId ?? ''] })
+    expect(named).toMatchObject({ conductor: null, phase: 'execution', counts: { ready: 1 } })
+    expect((await ledger.verify(runId)).violations).toEqual([])
+  })
+})

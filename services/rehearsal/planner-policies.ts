@@ -1,0 +1,142 @@
+import { z } from 'zod'
+import { isRecord, parseJson } from '#domain/json.ts'
+import { rehearsalLabel } from '#domain/model-kind.ts'
+import type { Conversation } from './conversation.ts'
+import { call, type Move } from './rule.ts'
+
+// The rehearsal model as the one that decides about a run. It follows a script, chosen by the name of the model (`rehearsal/<policy>`), and reads no
+// word of the objective: only what it was asked, which capabilities there are, and how far the agenda is.
+
+const View = z.object({
+  question: z.enum(['bootstrap', 'decide', 'refine']),
+  asked: z.object({ agents: z.array(z.string()).nullable(), paths: z.array(z.string()).nullable() }),
+  objective: z.string(),
+  capabilities: z.array(z.object({ name: z.string() })),
+  agenda: z.array(z.object({ item_id: z.string(), status: z.string() })),
+  decisions: z.number(),
+  heard: z.array(z.object({ kind: z.string() })),
+})
+type View = z.infer<typeof View>
+
+type Details = Record<string, unknown>
+type Policy = { bootstrap(view: View): Details; decide(view: View): Details }
+
+const rationale = { text: `Follows the script of the ${rehearsalLabel}.`, events: [], confidence: 0.5 }
+
+const plan = (items: Details[]): Details => ({ kind: 'plan', items, rationale })
+const block = (reason: string): Details => ({ kind: 'block', reason, rationale })
+const followUp = (items: Details[]): Details => ({ kind: 'follow_up', items, rationale })
+
+function complete(): Details {
+  const text = `The ${rehearsalLabel} has carried out its script. Nobody has read the objective.`
+  return { kind: 'complete', answer: { text, events: [1], paths: [], findings: [] }, rationale }
+}
+
+function item(name: string, capability: string, paths: readonly string[] | null, more: Details = {}): Details {
+  return {
+    item_id: name,
+    capability,
+    where: paths === null ? {} : { paths },
+    objective: `Run ${capability} (${rehearsalLabel}).`,
+    success_criteria: [],
+    depends_on: [],
+    budget: {},
+    priority: 5,
+    ...more,
+  }
+}
+
+const itemOf = ({ asked: { paths } }: View, capability: string) =>
+  item(capability.replaceAll(/[^a-z0-9_-]/g, '-'), capability, paths)
+
+/** The agents that were given, or as many of all capabilities as a script wants. */
+function agentsOf({ asked, capabilities }: View, most: number): string[] {
+  return (asked.agents ?? capabilities.map(({ name }) => name)).slice(0, most)
+}
+
+const usual: Policy = {
+  bootstrap: (view) =>
+    view.asked.agents === null
+      ? block(`the ${rehearsalLabel} plans only agents that are named, and none was`)
+      : plan(view.asked.agents.map((name) => itemOf(view, name))),
+  decide: complete,
+}
+
+const several = (count: number): Policy => ({
+  bootstrap: (view) => plan(agentsOf(view, count).map((name) => itemOf(view, name))),
+  decide: complete,
+})
+
+/** The first item finds nothing to change, so that the one which depends on it cannot begin; another way is taken in its place. */
+const replan: Policy = {
+  bootstrap: (view) => {
+    const [first = ''] = agentsOf(view, 1)
+    const nothing = { success_criteria: [{ kind: 'proved_changes', least: 1 }] }
+    return plan([
+      item('first', first, ['there/is/no/such/folder'], nothing),
+      item('second', first, view.asked.paths, { depends_on: ['first'] }),
+    ])
+  },
+  decide: (view) => (view.agenda.length > 2 ? complete() : followUp([itemOf(view, agentsOf(view, 1)[0] ?? '')])),
+}
+
+const policies: Readonly<Record<string, Policy>> = {
+  basic: usual,
+  replan,
+  blocked: { bootstrap: () => block(`the script of the ${rehearsalLabel} blocks`), decide: complete },
+  none: { bootstrap: () => plan([]), decide: complete },
+  one: several(1),
+  several: several(3),
+  /** Goes on for ever without anything new. */
+  fruitless: {
+    bootstrap: (view) => plan(agentsOf(view, 1).map((name) => itemOf(view, name))),
+    decide: (view) =>
+      followUp([item(`again-${view.decisions}`, agentsOf(view, 1)[0] ?? '', ['there/is/no/such/folder'])]),
+  },
+  /** Adds an item for each message that wakes it, and answers when none is left. */
+  wake: {
+    bootstrap: (view) => plan(agentsOf(view, 1).map((name) => itemOf(view, name))),
+    decide: (view) =>
+      view.heard.some(({ kind }) => kind === 'escalation')
+        ? followUp([item(`wake-${view.agenda.length}`, agentsOf(view, 1)[0] ?? '', view.asked.paths)])
+        : complete(),
+  },
+}
+
+/** What a policy answers once, or twice, in place of a decision: an item whose capability and dependency do not exist. */
+const invalid = plan([item('wrong', 'no_such_capability', null, { depends_on: ['nobody'] })])
+const invalidTimes: Readonly<Record<string, number>> = { invalid_once: 1, invalid_twice: 2 }
+
+/** The models of these names answer as their script says. */
+export const policyModels: readonly string[] = [...Object.keys(policies), ...Object.keys(invalidTimes)].map(
+  (name) => `rehearsal/${name}`,
+)
+
+/** Returns the decision that the model of this name makes; undefined where no decision is asked for. */
+export function plannerMove(model: string, conversation: Conversation): Move | undefined {
+  if (!asksDecision(conversation.tools)) return undefined
+  const view = viewIn(conversation.userText)
+  if (view === undefined) return undefined
+  const name = model.replace(/^rehearsal\//, '')
+  const details =
+    conversation.steps.length < (invalidTimes[name] ?? 0) ? invalid : detailsOf(policies[name] ?? usual, view)
+  return call('submit_result', { status: 'success', summary: `Decided by the ${rehearsalLabel}.`, details })
+}
+
+function detailsOf(policy: Policy, view: View): Details {
+  if (view.question === 'refine') return { kind: 'refine', objective: view.objective, items: [], rationale }
+  return policy[view.question](view)
+}
+
+/** Only who decides is offered nothing but a submission whose details have a form. */
+function asksDecision(tools: Conversation['tools']): boolean {
+  const submit = tools.get('submit_result')
+  if (tools.size !== 1 || !isRecord(submit) || !isRecord(submit['properties'])) return false
+  const { details } = submit['properties']
+  return isRecord(details) && View.shape.question.safeParse(details['title']).success
+}
+
+function viewIn(text: string): View | undefined {
+  const [, json = ''] = /^`{3,}json\n(.*)\n`{3,}$/m.exec(text) ?? []
+  return View.safeParse(parseJson(json)).data
+}

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest'
+import type { AgendaState, InboxMessage, ItemCounts } from '#domain/agenda.ts'
+import { anAgenda, anItemState, someCounts } from './agenda.fixture.ts'
+import { planHash, waitsForApproval } from './agenda-rules.ts'
+import { drainInbox } from './drain-inbox.ts'
+
+const drained = (state: AgendaState, messages: InboxMessage[], counts: Record<string, ItemCounts> = {}) =>
+  drainInbox(state, messages, new Map(Object.entries(counts)), 1000)
+const statuses = ({ items }: AgendaState) => items.map(({ status }) => status)
+const escalation = (key: string): InboxMessage => ({
+  kind: 'escalation',
+  escalation: {
+    kind: 'stalled_run',
+    urgency: 'low',
+    affected: [],
+    mitigation: 'retry',
+    rationale: 'r',
+    dedup_key: key,
+  },
+})
+
+describe('a message to the conductor', () => {
+  it('that an item has ended takes over what it came to; for one that has not begun it counts for nothing', () => {
+    const before = anAgenda([anItemState('a', { status: 'planning' }), anItemState('b')])
+    const after = drained(
+      before,
+      [
+        { kind: 'item_ended', item_id: 'a' },
+        { kind: 'item_ended', item_id: 'b' },
+      ],
+      {
+        a: someCounts({ planned: 2, ended: { succeeded: 2 } }),
+      },
+    )
+    expect(after.items).toMatchObject([{ status: 'ended', result: { ended: { succeeded: 2 } } }, { status: 'waiting' }])
+  })
+
+  it('that an item has ended which could not be planned blocks it', () => {
+    const counts = { a: someCounts({ fault: { error_code: 'INTAKE_007', reason: 'no such node' } }) }
+    const before = anAgenda([anItemState('a', { status: 'planning' })])
+    expect(statuses(drained(before, [{ kind: 'item_ended', item_id: 'a' }], counts))).toEqual(['blocked'])
+  })
+
+  it('of an approval counts only for the plan that there is, and only once', () => {
+    const items = [anItemState('a')]
+    const before = anAgenda(items, { approval: { plan_hash: planHash(items), wanted_since: 1 } })
+    const approve = (plan_hash: string, by = 'me'): InboxMessage => ({ kind: 'approved', plan_hash, by })
+    expect(waitsForApproval(drained(before, [approve('another')]))).toBe(true)
+    const after = drained(before, [approve(planHash(items)), approve(planHash(items), 'you')])
+    expect(after.approval).toMatchObject({ by: 'me', at: 1000 })
+  })
+
+  it('of a push makes just what it touches stale, and only while the plan waits; that plan is another one', () => {
+    const items = [anItemState('a', { where: { paths: ['src'] } }), anItemState('b', { where: { paths: ['docs/**'] } })]
+    const before = anAgenda(items, { approval: { plan_hash: planHash(items), wanted_since: 1 } })
+    const push: InboxMessage = { kind: 'pushed', paths: ['src/shop.py'] }
+    const after = drained(before, [push])
+    expect(statuses(after)).toEqual(['stale', 'waiting'])
+    expect(after.approval?.plan_hash).not.toBe(before.approval?.plan_hash)
+    expect(statuses(drained({ ...before, approval: null }, [push]))).toEqual(['waiting', 'waiting'])
+  })
+
+  it('of an escalation that was heard before is not heard again, in whichever inbox it comes', () => {
+    const once = drained(anAgenda([]), [escalation('k'), escalation('k'), escalation('other')])
+    expect(once.heard).toHaveLength(2)
+    const { heard: _, ...decided } = once
+    expect(drained(decided, [escalation('k')]).heard).toBeUndefined()
+  })
+
+  it('that only wakes the conductor changes nothing', () => {
+    const before = anAgenda([anItemState('a')])
+    expect(
+      drained(before, [
+        { kind: 'timer', at: 5 },
+        { kind: 'item_estimated', item_id: 'a' },
+      ]),
+    ).toEqual(before)
+  })
+
+  it('is one of the last ten that a decision is told of, however many come', () => {
+    const said = Array.from({ length: 30 }, (_, at): InboxMessage => ({ kind: 'said', text: `${at}`, by: 'me' }))
+    const { heard = [] } = drained(anAgenda([]), said)
+    expect(heard).toHaveLength(10)
+    expect(heard.at(-1)).toMatchObject({ text: '29' })
+  })
+})

@@ -1,0 +1,90 @@
+import {
+  type AgendaState,
+  type InboxMessage,
+  type ItemCounts,
+  type ItemId,
+  type ItemState,
+  maxHeard,
+} from '#domain/agenda.ts'
+import { pathGlobs } from '#domain/path-globs.ts'
+import { approvalFor, isUnderWay, waitsForApproval } from './agenda-rules.ts'
+
+type Counts = ReadonlyMap<ItemId, ItemCounts>
+
+/** Folds messages, in their order, into what is known. A message that says nothing new, or comes twice, changes nothing. */
+export function drainInbox(
+  state: AgendaState,
+  messages: readonly InboxMessage[],
+  counts: Counts,
+  now: number,
+): AgendaState {
+  const items = state.items.map((item) => withCounts(item, counts.get(item.item_id)))
+  return messages.reduce((known, message) => hear(known, message, { counts, now }), { ...state, items })
+}
+
+function withCounts(item: ItemState, counts: ItemCounts | undefined): ItemState {
+  const reads = counts?.reads ?? item.reads
+  const status = item.status === 'planning' && (counts?.planned ?? 0) > 0 ? 'active' : item.status
+  return { ...item, status, ...(reads !== undefined && { reads }) }
+}
+
+function hear(state: AgendaState, message: InboxMessage, known: { counts: Counts; now: number }): AgendaState {
+  switch (message.kind) {
+    case 'item_ended':
+      return { ...state, items: state.items.map((item) => ended(item, message.item_id, known.counts)) }
+    case 'approved':
+      return approved(state, message, known.now)
+    case 'pushed':
+      return pushed(state, message.paths, known.now)
+    case 'escalation':
+      return escalated(state, message)
+    case 'said':
+    case 'answer':
+    case 'reopened':
+      return remember(state, message)
+    default:
+      return state // it only wakes the conductor
+  }
+}
+
+function ended(item: ItemState, id: ItemId, counts: Counts): ItemState {
+  if (item.item_id !== id || !isUnderWay(item)) return item
+  const result = counts.get(id)
+  const status = result?.fault ? 'blocked' : 'ended'
+  return { ...item, status, ...(result !== undefined && { result }) }
+}
+
+type Approved = Extract<InboxMessage, { kind: 'approved' }>
+
+/** An approval of another plan than the present one does not count. */
+function approved(state: AgendaState, { plan_hash: hash, by }: Approved, now: number): AgendaState {
+  const { approval } = state
+  if (approval === null || approval.at !== undefined || approval.plan_hash !== hash) return state
+  return { ...state, approval: { ...approval, by, at: now } }
+}
+
+/** What waits for an approval and looks at what was pushed is stale. A run that executes is superseded as a whole, not here. */
+function pushed(state: AgendaState, paths: readonly string[], now: number): AgendaState {
+  if (!waitsForApproval(state)) return state
+  const items = state.items.map((item): ItemState => {
+    return item.status === 'waiting' && isTouched(item, paths) ? { ...item, status: 'stale' } : item
+  })
+  return { ...state, items, approval: approvalFor({ ...state, items }, now) }
+}
+
+function isTouched({ where }: ItemState, paths: readonly string[]): boolean {
+  return where.paths === undefined || where.paths.length === 0 || paths.some(pathGlobs(where.paths))
+}
+
+const maxEscalated = 100
+
+function escalated(state: AgendaState, message: Extract<InboxMessage, { kind: 'escalation' }>): AgendaState {
+  const { dedup_key: key } = message.escalation
+  const { escalated: known = [] } = state
+  if (known.includes(key)) return state
+  return remember({ ...state, escalated: [...known, key].slice(-maxEscalated) }, message)
+}
+
+function remember(state: AgendaState, message: InboxMessage): AgendaState {
+  return { ...state, heard: [...(state.heard ?? []), message].slice(-maxHeard) }
+}

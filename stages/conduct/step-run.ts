@@ -1,0 +1,201 @@
+import type { AgendaState } from '#domain/agenda.ts'
+import type { AgentBundle } from '#domain/agent-bundle.ts'
+import { AppError, asAppError } from '#domain/error.ts'
+import type { EventOrigin, NewEvent } from '#domain/event.ts'
+import { newToken, type ProjectId, type RunId } from '#domain/ids.ts'
+import type { Run } from '#domain/run.ts'
+import { repeatEvery } from '#platform/clock.ts'
+import type { Log } from '#platform/log.ts'
+import type { Step } from '#store/ledger/agenda.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
+import {
+  type DecisionRecord,
+  getDecisionRecord,
+  type PlannerQuestion,
+  putDecisionRecord,
+} from '#store/objects/decision-record.ts'
+import type { ObjectStore } from '#store/objects/object-store.ts'
+import { isActive, waitsForApproval } from './agenda-rules.ts'
+import { beginReady, fruitlessBefore } from './apply-decision.ts'
+import { type AskDeps, askPlanner } from './ask-planner.ts'
+import { type CiteDeps, citedIn } from './cited.ts'
+import { blocked, ofConductor, outcomeOfDecision, type StepOutcome } from './commit-decision.ts'
+import { decisionFaults, type PlannerDecision } from './decision-faults.ts'
+import { drainInbox } from './drain-inbox.ts'
+import { plannerView, type ViewDeps } from './planner-view.ts'
+
+export type StepDeps = AskDeps &
+  ViewDeps &
+  CiteDeps & {
+    ledger: Pick<Ledger, 'claimStep' | 'noteReply' | 'commitStep' | 'getRun'>
+    objects: ObjectStore
+    bundle(project: ProjectId, hash: string): Promise<AgentBundle>
+    /** Names the model that decides, for who looks at a run that waits for it. */
+    plannerName: string
+    /** A run waits so long for that model before it ends as blocked. */
+    awayLimitMs: number
+    leaseMs: number
+    origin: EventOrigin
+    onDecision?(question: PlannerQuestion, result: string): void
+    log: Pick<Log, 'info' | 'warn'>
+  }
+
+/** `idle`: nothing is to be decided before something happens. `waits`: the model that decides does not answer. */
+export type StepEnd = 'over' | 'busy' | 'lost' | 'idle' | 'waits'
+
+/**
+ * Moves a run on as far as its conductor can: hears its messages in their order, begins what is ready, and asks the model only when nothing is
+ * ready, nothing is under way and nobody is waited for. Each step is one commit, so a process that dies loses none; a reply that was recorded
+ * is used by whoever has the step next.
+ */
+export async function stepRun(runId: RunId, deps: StepDeps, signal: AbortSignal): Promise<StepEnd> {
+  const claim = { token: newToken(), leaseMs: deps.leaseMs }
+  for (;;) {
+    signal.throwIfAborted()
+    const claimed = await deps.ledger.claimStep(runId, claim)
+    if (claimed.kind !== 'claimed') return claimed.kind
+    const { step } = claimed
+    const run = await deps.ledger.getRun(runId)
+    const taken = await takeStep(run, step, deps, signal)
+    if (taken === 'lost') return taken
+    if (taken === 'idle' || taken === 'waits') {
+      await deps.ledger.claimStep(runId, { ...claim, leaseMs: 0 }) // gives it up, for whoever has something to do next
+      return taken
+    }
+    const { consumed, ...outcome } = taken
+    const { token, version } = step
+    const answer = await deps.ledger.commitStep(runId, { token, version, consumed, ...outcome })
+    if (answer === 'lost') return answer
+    if (outcome.close !== undefined) return 'over'
+    if (outcome.waits?.kind === 'models') return 'waits'
+  }
+}
+
+type Taken = 'idle' | 'lost' | 'waits' | (StepOutcome & { consumed: number })
+type Recorded = { record: DecisionRecord; hash: string }
+
+async function takeStep(run: Run, step: Step, deps: StepDeps, signal: AbortSignal): Promise<Taken> {
+  const reply = await replyOf(run, step, deps)
+  const inbox = step.inbox.slice(0, reply?.record.heard ?? step.inbox.length)
+  const state = drainInbox(step.state, inbox, step.counts, Date.now())
+  const approvals = approvalsIn(step.state, state, deps.origin)
+  const done = (outcome: StepOutcome): Taken => {
+    const waits =
+      outcome.close === undefined && waitsForApproval(outcome.state) ? { kind: 'approval' as const } : undefined
+    return { waits, ...outcome, events: [...approvals, ...outcome.events], consumed: inbox.length }
+  }
+  const how = { ...madeBy(run), approves: run.request.approval === 'plan', isDry: run.request.dryRun }
+  const decided = (recorded: Recorded) =>
+    done(outcomeOfDecision(state, recorded, { ...how, now: Date.now(), origin: deps.origin }))
+  if (reply !== undefined) return decided(reply)
+  const next = nextWithoutModel(run, step, state)
+  if (next.kind === 'commit') return done(next.outcome)
+  if (next.kind === 'rest') return inbox.length === 0 ? 'idle' : done({ state, dispatch: [], events: [] })
+  const asked = { run, step, state, question: next.question }
+  const answer = await ask(asked, deps, signal).catch((error: unknown) =>
+    withoutPlanner(run, step, { error, deps, signal }),
+  )
+  return typeof answer === 'object' && 'record' in answer ? noteAndCommit(answer.record) : answer
+
+  async function noteAndCommit(record: DecisionRecord): Promise<Taken> {
+    const hash = await putDecisionRecord(deps.objects, run, record)
+    const { token, version } = step
+    const noted = await deps.ledger.noteReply(run.runId, { token, version, recordHash: hash })
+    return noted === 'lost' ? noted : decided({ record, hash })
+  }
+}
+
+async function replyOf(
+  { projectId, runId }: Run,
+  { reply }: Step,
+  { objects }: StepDeps,
+): Promise<Recorded | undefined> {
+  if (reply === null) return undefined
+  return { record: await getDecisionRecord(objects, { projectId, runId, hash: reply }), hash: reply }
+}
+
+/** Counts what the run has made so far: a new one of either is progress, another wording is not. */
+function madeBy({ counts, findings }: Run) {
+  return { progress: counts.succeeded + findings }
+}
+
+function approvalsIn(before: AgendaState, { approval }: AgendaState, origin: EventOrigin): NewEvent[] {
+  if (approval?.by === undefined || before.approval?.at === approval.at) return []
+  const data = { plan_hash: approval.plan_hash, by: approval.by }
+  return [{ event: 'plan.approved', ...ofConductor(origin), data }]
+}
+
+type Next =
+  | { kind: 'commit'; outcome: StepOutcome }
+  /** Something is under way, or somebody is waited for. */
+  | { kind: 'rest' }
+  | { kind: 'ask'; question: PlannerQuestion }
+
+const mostFruitless = 2
+
+function nextWithoutModel(run: Run, { counts }: Step, state: AgendaState): Next {
+  if (state.bootstrap === null) return { kind: 'ask', question: 'bootstrap' }
+  if (run.request.dryRun) {
+    const isCounted = state.items.every(({ item_id: id }) => counts.get(id)?.estimate || counts.get(id)?.fault)
+    if (!isCounted) return { kind: 'rest' }
+    return { kind: 'commit', outcome: { state, dispatch: [], close: { kind: 'done' }, events: [] } }
+  }
+  const begun = beginReady(state)
+  if (begun.dispatch.length > 0) return { kind: 'commit', outcome: { ...begun, events: [] } }
+  if (isActive(state)) return { kind: 'rest' }
+  if (state.heard?.some(({ kind }) => kind === 'said')) return { kind: 'ask', question: 'refine' }
+  if (waitsForApproval(state)) return { kind: 'rest' }
+  const fruitless = fruitlessBefore(state, madeBy(run).progress)
+  if (fruitless < mostFruitless) return { kind: 'ask', question: 'decide' }
+  const reason = `the last ${fruitless} decisions brought no new change and no new finding`
+  return { kind: 'commit', outcome: { ...blocked(state, 'POLICY_004', reason), events: [] } }
+}
+
+type AskedStep = { run: Run; step: Step; state: AgendaState; question: PlannerQuestion }
+
+/** The claim is renewed while the model is asked, which may take minutes. */
+async function ask(
+  { run, step, state, question }: AskedStep,
+  deps: StepDeps,
+  signal: AbortSignal,
+): Promise<{ record: DecisionRecord }> {
+  const { runId, projectId, bundleHashes } = run
+  const claim = { token: step.token, leaseMs: deps.leaseMs }
+  const stopRenewing = repeatEvery(deps.leaseMs / 3, () => deps.ledger.claimStep(runId, claim))
+  try {
+    const bundles = await Promise.all((bundleHashes ?? []).map((hash) => deps.bundle(projectId, hash)))
+    const capabilities = bundles.map(({ file }) => file)
+    const asked = { run, state, question, capabilities }
+    const nameable = { state, capabilities: capabilities.map(({ name }) => name), lastSeq: run.seq }
+    const faults = async (decision: PlannerDecision) =>
+      decisionFaults(decision, { ...nameable, ...(await citedIn(decision, run, deps)) })
+    const view = await plannerView(asked, deps)
+    const record = await askPlanner({ ...asked, view, heard: step.inbox.length, faults }, deps, signal)
+    const { outcome } = record
+    deps.onDecision?.(question, outcome.kind === 'decided' ? outcome.decision.kind : outcome.kind)
+    return { record }
+  } finally {
+    await stopRenewing()
+  }
+}
+
+type Failed = { error: unknown; deps: StepDeps; signal: AbortSignal }
+
+/** Waits for the model as operations wait for theirs, and then blocks the run: no rule decides in its place. */
+function withoutPlanner(run: Run, step: Step, { error, deps, signal }: Failed): Taken {
+  const fault = asAppError(error, 'TOOL_004')
+  if (signal.aborted || !(fault instanceof AppError) || !fault.code.startsWith('AGENT_')) throw fault
+  const waits = { kind: 'models' as const, model: deps.plannerName }
+  const since =
+    run.conductor?.kind === 'open' && run.conductor.waits?.kind === 'models' ? run.conductor.waits.since : undefined
+  const waitedMs = since === undefined ? 0 : Date.now() - since
+  deps.log.warn('the model that decides about a run does not answer', { run_id: run.runId, error: fault })
+  if (fault.retry && waitedMs <= deps.awayLimitMs) {
+    // Of a commit that changes nothing the dispatcher would think that there is something to do.
+    return since === undefined ? { state: step.state, dispatch: [], waits, events: [], consumed: 0 } : 'waits'
+  }
+  const reason = fault.retry
+    ? `the model that decides has not answered for ${Math.round(waitedMs / 1000)} s: ${fault.message}`
+    : `the model that decides cannot be asked: ${fault.message}`
+  return { ...blocked(step.state, 'POLICY_001', reason), events: [], consumed: 0 }
+}

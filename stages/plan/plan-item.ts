@@ -1,0 +1,191 @@
+import type { AgendaState, ItemId, ItemState, PlanningItem, Where } from '#domain/agenda.ts'
+import { awaitedBundles } from '#domain/agent-bundle.ts'
+import type { CodeNode } from '#domain/code-node.ts'
+import { AppError } from '#domain/error.ts'
+import type { NewEvent } from '#domain/event.ts'
+import { type OperationId, sha256 } from '#domain/ids.ts'
+import { isEndedOperation, type PlannedOperation } from '#domain/operation.ts'
+import { pathGlobs } from '#domain/path-globs.ts'
+import type { Run } from '#domain/run.ts'
+import type { PlanSummary } from '#store/objects/plan-summary.ts'
+import {
+  getRepositoryRules,
+  joinRules,
+  putRepositoryRules,
+  type RepositoryRules,
+} from '#store/objects/repository-rules.ts'
+import type { SnapshotView } from '#store/objects/snapshot.ts'
+import { asRecords, type KnownWork, type KnownWorks, knownWorks } from './next-generation.ts'
+import type { PinnedBundle } from './pin-bundles.ts'
+import { findPlan, type FoundCode, namedInEvent, planSlices, type PlanRunDeps } from './plan-run.ts'
+import { commonest } from './summarise-plan.ts'
+
+const origin = { kind: 'discovery', id: 'discovery' } as const
+
+/**
+ * Makes operations of an item of the agenda as of any plan, by its bundle alone and on the nodes of its `where`; or only counts them, as for every item of
+ * a dry run. A work that was done before is done once more by the next record, unless this very item has done it well; one that another
+ * item works on is left to that. What depends on other items starts from their changes. Killed anywhere, it is repeated to the same.
+ */
+export async function planItem(
+  run: Run,
+  next: PlanningItem,
+  found: FoundCode,
+  deps: PlanRunDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const { runId, request } = run
+  const { item_id: itemId, version } = next
+  const agenda = await deps.ledger.readAgenda(runId)
+  const item = agenda?.state.items.find((one) => one.item_id === itemId)
+  if (agenda === undefined || item === undefined) throw new AppError('RUN_004', `the agenda has no item "${itemId}"`)
+  const pinned = capabilityOf(item, found.bundles)
+  const nodes = found.nodes.filter(isIn(item.where))
+  const { known } = await knownWorks(runId, next.generation, deps.ledger)
+  const choices = { limit: limitOf(item, run) }
+  const how = { environment: run.environment ?? undefined, choices, may: mayDo(itemId, known) }
+  const ofItem = { ...found, nodes, bundles: [pinned] }
+  const { planned, work, summary } = await findPlan(run, ofItem, how, deps, signal)
+  const reads = readsOf(nodes, found.snapshot)
+  if (next.estimate || request.dryRun) {
+    const tokens = summary.agents[item.capability]?.estimatedTokens ?? 0
+    const estimate = { operations: planned.operations.length, tokens }
+    return void (await deps.ledger.noteItem(runId, { itemId, version, reads, estimate }))
+  }
+  if (work.rules !== undefined) await keepRules(run, { itemId, version, rules: work.rules }, deps)
+  const generation = next.generation ?? (known.size === 0 ? run.generation : run.generation + 1)
+  const basis = openBasis(pinned, { ids: dependenciesOf(item, agenda.state), known })
+  const operations = asRecords(planned.operations, known, { generation }).map(basis)
+  const started = startedEvent(item, { operations, generation, summary })
+  await planSlices(runId, { operations, generation, item: { itemId, version, reads, started } }, deps.ledger)
+}
+
+/** Ends the planning of an item for a fault of its own, and tells its conductor why. A fault that may pass is thrown instead. */
+export async function blockItem(
+  { runId }: Pick<Run, 'runId'>,
+  { item_id: itemId, version }: PlanningItem,
+  { code, message }: Pick<AppError, 'code' | 'message'>,
+  { ledger }: { ledger: Pick<PlanRunDeps['ledger'], 'noteItem'> },
+): Promise<void> {
+  const fault = { error_code: code, reason: message.slice(0, maxReason) }
+  const event: NewEvent = {
+    event: 'item.blocked',
+    phase: 'execution',
+    status: 'error',
+    errorCode: code,
+    origin,
+    data: { item_id: itemId, ...fault },
+  }
+  await ledger.noteItem(runId, { itemId, version, fault, events: [event] })
+}
+
+const maxReason = 2_000
+
+function capabilityOf({ item_id: id, capability }: ItemState, bundles: readonly PinnedBundle[]): PinnedBundle {
+  const pinned = bundles.find(({ bundle }) => bundle.file.name === capability)
+  if (pinned !== undefined) return pinned
+  const names = bundles.map(({ bundle }) => bundle.file.name).join(', ')
+  throw new AppError('INTAKE_006', `item "${id}" names the agent "${capability}", the run has ${names}`)
+}
+
+/** An absent list leaves nothing out; an empty one of paths, languages or kinds neither. */
+function isIn({ paths = [], languages = [], kinds = [], node_ids: ids }: Where): (node: CodeNode) => boolean {
+  const hasPath = paths.length === 0 ? () => true : pathGlobs(paths)
+  const [ofLanguage, ofKind, named] = [new Set(languages), new Set<string>(kinds), ids && new Set(ids)]
+  return ({ nodeId, path, language, kind }) =>
+    hasPath(path) &&
+    (ofLanguage.size === 0 || ofLanguage.has(language)) &&
+    (ofKind.size === 0 || ofKind.has(kind)) &&
+    (named === undefined || named.has(nodeId))
+}
+
+/** The limit of a run is for all of its items together. */
+function limitOf({ budget }: ItemState, { request, counts }: Run): number | undefined {
+  const most = request.limits.operations
+  const planned = Object.values(counts).reduce((sum, count) => sum + count, 0)
+  const limits = [budget.operations, most === undefined ? undefined : Math.max(0, most - planned)]
+  const given = limits.filter((limit) => limit !== undefined)
+  return given.length === 0 ? undefined : Math.min(...given)
+}
+
+function mayDo(itemId: ItemId, known: KnownWorks) {
+  return (id: OperationId): string | undefined => {
+    const before = known.get(id)
+    if (before === undefined) return undefined
+    if (!isEndedOperation(before.status)) return 'another item of the agenda works on it'
+    const isDone = before.status === 'succeeded' || before.status === 'unchanged'
+    return isDone && before.itemId === itemId ? 'this item has done it before' : undefined
+  }
+}
+
+/** Returns a hash of the files that the nodes are of, and of what is in them. */
+function readsOf(nodes: readonly CodeNode[], { files }: Pick<SnapshotView, 'files'>): string {
+  const paths = new Set(nodes.map(({ path }) => path))
+  const lines = files.flatMap(({ path, hash }) => (paths.has(path) ? [`${path}\0${hash}`] : []))
+  return sha256(lines.toSorted().join('\n'))
+}
+
+/** Returns all items that this one depends on, and those that these depend on. */
+function dependenciesOf(item: ItemState, { items }: AgendaState): ReadonlySet<ItemId> {
+  const all = new Set<ItemId>()
+  const open = [...item.depends_on]
+  for (let id = open.pop(); id !== undefined; id = open.pop()) {
+    if (all.has(id)) continue
+    all.add(id)
+    open.push(...(items.find((one) => one.item_id === id)?.depends_on ?? []))
+  }
+  return all
+}
+
+/** Has an operation start from what earlier items have changed in its node, around it and in it, where it depends on these. */
+function openBasis({ bundle }: PinnedBundle, { ids, known }: { ids: ReadonlySet<ItemId>; known: KnownWorks }) {
+  const before = new Set(awaitedBundles(bundle.file))
+  const counts = ({ status, itemId, bundle: name }: KnownWork) =>
+    status === 'succeeded' && ((itemId !== null && ids.has(itemId)) || before.has(name))
+  const byPath = Map.groupBy(known.values().filter(counts), ({ node }) => node.path)
+  return (operation: PlannedOperation): PlannedOperation => {
+    const { node, repeats } = operation
+    const bases = (byPath.get(node.path) ?? []).filter((work) => work.operationId !== repeats?.supersedes)
+    const near = bases.filter((work) => work.node.startByte < node.endByte && node.startByte < work.node.endByte)
+    return near.length === 0 ? operation : { ...operation, startsFrom: near.map((work) => work.operationId) }
+  }
+}
+
+/** What workers read of the repository's rules is that of all items so far: operations of earlier ones may still run. */
+async function keepRules(
+  run: Run,
+  { itemId, version, rules }: { itemId: ItemId; version: number; rules: RepositoryRules },
+  { ledger, objects }: PlanRunDeps,
+): Promise<void> {
+  const { runId, projectId, rulesKey: hash } = run
+  const before = hash === null ? undefined : await getRepositoryRules(objects, { projectId, runId, hash })
+  const rulesKey = await putRepositoryRules(objects, run, before === undefined ? rules : joinRules(before, rules))
+  await ledger.move(runId, {
+    from: [{ status: 'running' }, { status: 'waiting' }],
+    to: {},
+    command: `rules of ${itemId} ${version}`,
+    set: { rulesKey },
+    events: [],
+  })
+}
+
+type Started = { operations: readonly PlannedOperation[]; generation: number; summary: PlanSummary }
+
+function startedEvent(item: ItemState, { operations, generation, summary }: Started): NewEvent {
+  const plan = summary.agents[item.capability]
+  return {
+    event: 'item.started',
+    phase: 'execution',
+    origin,
+    data: {
+      item_id: item.item_id,
+      capability: item.capability,
+      operations: operations.length,
+      generation,
+      looked_at: plan?.lookedAt ?? 0,
+      skipped: commonest(plan?.skipped ?? [], namedInEvent).map(({ reason, count }) => ({ reason, count })),
+      beyond_limit: summary.beyondLimit,
+      notices: summary.notices.slice(0, namedInEvent),
+    },
+  }
+}

@@ -1,0 +1,247 @@
+import { describe, expect, it } from 'vitest'
+import { newToken, recordId, type RunId } from '#domain/ids.ts'
+import type { PlannedOperation } from '#domain/operation.ts'
+import { aPlannedItem, anItem, conductedRun, dispatchItems, takeStep } from '#testing/conducted-run.ts'
+import { anEvent, anOutcome, aPlannedOperation, endRun, testLedger } from '#testing/open-test-ledger.ts'
+import { useOpened } from '#testing/use-opened.ts'
+import { runKeys } from './keys.ts'
+
+const test = useOpened(testLedger)
+const origin = { kind: 'api', id: 'q1' } as const
+const [first, second, third] = ['first', 'second', 'third'].map((name) => aPlannedOperation(name))
+
+if (first === undefined || second === undefined || third === undefined) throw new Error('there are three')
+
+async function planned(runId: RunId, id: string, operations: readonly PlannedOperation[], generation = 1) {
+  const version = await dispatchItems(test.ledger, runId, anItem(id))
+  expect(await test.ledger.plan(runId, aPlannedItem(id, version, operations, generation))).toBe('planned')
+  return version
+}
+
+const heardOf = async (runId: RunId) => {
+  const claimed = await test.ledger.claimStep(runId, { token: newToken(), leaseMs: 0 })
+  return claimed.kind === 'claimed' ? claimed.step.inbox : claimed.kind
+}
+
+async function eventsOf(runId: RunId, ...names: readonly string[]) {
+  const events = await test.ledger.readEvents(runId, { after: 0, limit: 500 })
+  return events.filter(({ event }) => names.includes(event))
+}
+
+describe('an item of an agenda', () => {
+  it('ends once with its last operation, with counts, whatever is sent twice', async () => {
+    const { ledger } = test
+    const runId = await conductedRun(ledger)
+    const version = await dispatchItems(ledger, runId, anItem('lint'))
+    const plan = aPlannedItem('lint', version, [first, second])
+    expect(await ledger.plan(runId, plan)).toBe('planned')
+    expect(await ledger.plan(runId, plan)).toBe('already')
+    const [one, other] = await test.claimReady(runId)
+    if (one === undefined || other === undefined) throw new Error('two were ready')
+    expect(one.itemId).toBe('lint')
+    const well = { outcome: anOutcome({ changeSetId: 'c1', findings: 2 }), events: [] }
+    const badly = { outcome: anOutcome({ status: 'failed', errorCode: 'AGENT_004' }), events: [] }
+    await ledger.settle(one, 1, well)
+    expect(await heardOf(runId)).toEqual([])
+    for (const _ of [1, 2]) await ledger.settle(other, 1, badly)
+    expect(await heardOf(runId)).toEqual([{ kind: 'item_ended', item_id: 'lint' }])
+    const [decided, ended, ...more] = await eventsOf(runId, 'agenda.decided', 'item.ended', 'item.blocked')
+    expect(more).toEqual([])
+    expect(ended?.data).toMatchObject({
+      item_id: 'lint',
+      operations: 2,
+      counts: { succeeded: 1, failed: 1, blocked: 0 },
+      faults: { AGENT_004: 1 },
+      ...{ change_sets: 1, findings: 2, tokens: 30 },
+    })
+    const [started] = await eventsOf(runId, 'item.started')
+    expect(started?.causationSeq).toBe(decided?.seq)
+    expect(ended?.causationSeq).toBe(started?.seq)
+    const counts = (await ledger.readAgenda(runId))?.counts.get('lint')
+    expect(counts).toMatchObject({ planned: 2, open: 0, ended: { succeeded: 1, failed: 1 }, reads: 'what it reads' })
+    expect((await ledger.getRun(runId)).phase).toBe('execution')
+  })
+
+  it('executes beside another one, and each ends by itself', async () => {
+    const { ledger } = test
+    const runId = await conductedRun(ledger)
+    const version = await dispatchItems(ledger, runId, anItem('one'), anItem('other'))
+    expect(await ledger.plan(runId, aPlannedItem('other', version, [second], 1))).toBe('refused') // the first one comes first
+    await ledger.plan(runId, aPlannedItem('one', version, [first]))
+    const attempts = await test.claimReady(runId)
+    await ledger.plan(runId, aPlannedItem('other', version, [second], 2))
+    attempts.push(...(await test.claimReady(runId)))
+    const [one, other] = attempts
+    if (one === undefined || other === undefined) throw new Error('two are running')
+    await ledger.settle(other, 1, { outcome: anOutcome(), events: [] })
+    expect(await heardOf(runId)).toEqual([{ kind: 'item_ended', item_id: 'other' }])
+    await ledger.settle(one, 1, { outcome: anOutcome(), events: [] })
+    expect(await heardOf(runId)).toHaveLength(2)
+    expect((await ledger.getRun(runId)).conductor).toMatchObject({ kind: 'open', messages: 2, planning: [] })
+    expect((await ledger.verify(runId)).violations).toEqual([])
+  })
+
+  it('of which nothing comes ends at once, and one that cannot be planned is blocked with the reason', async () => {
+    const { ledger } = test
+    const runId = await conductedRun(ledger)
+    const version = await dispatchItems(ledger, runId, anItem('empty'), anItem('wrong'), anItem('counted'))
+    await ledger.plan(runId, aPlannedItem('empty', version, []))
+    const fault = { error_code: 'INTAKE_006', reason: 'no such agent' }
+    const events = [anEvent({ event: 'item.blocked', phase: 'execution', data: { item_id: 'wrong', ...fault } })]
+    const wrong = { itemId: 'wrong', version, fault, events }
+    expect(await ledger.noteItem(runId, wrong)).toBe('noted')
+    expect(await ledger.noteItem(runId, wrong)).toBe('already')
+    await ledger.noteItem(runId, { itemId: 'counted', version, reads: 'r', estimate: { operations: 3, tokens: 400 } })
+    expect(await heardOf(runId)).toEqual([
+      { kind: 'item_ended', item_id: 'empty' },
+      { kind: 'item_ended', item_id: 'wrong' },
+      { kind: 'item_estimated', item_id: 'counted' },
+    ])
+    const counts = (await ledger.readAgenda(runId))?.counts
+    expect(counts?.get('wrong')?.fault).toEqual(fault)
+    expect(counts?.get('counted')).toMatchObject({ planned: 0, estimate: { operations: 3, tokens: 400 }, reads: 'r' })
+    expect((await ledger.verify(runId)).violations).toEqual([])
+  })
+
+  it('that does a work once more makes its next record, of which alone it counts', async () => {
+    const { ledger } = test
+    const runId = await conductedRun(ledger)
+    await planned(runId, 'one', [first, second])
+    await test.settleAll(runId)
+    const { operationId } = first
+    const repeats = { operationId, supersedes: operationId, because: 'asked', changeSetIds: [] } as const
+    await planned(runId, 'again', [{ ...first, operationId: recordId(operationId, 2), repeats }, third], 2)
+    await test.settleAll(runId)
+    const counts = (await ledger.readAgenda(runId))?.counts
+    expect(counts?.get('one')?.ended.succeeded).toBe(2)
+    expect(counts?.get('again')).toMatchObject({ planned: 2, ended: { succeeded: 2 } })
+    expect((await ledger.getRun(runId)).counts.succeeded).toBe(3)
+    expect((await ledger.getRun(runId)).generation).toBe(2)
+    await planned(runId, 'one', [], 3)
+    expect((await ledger.readAgenda(runId))?.counts.get('one')).toMatchObject({ planned: 0, ended: { succeeded: 0 } })
+    expect((await ledger.verify(runId)).violations).toEqual([])
+  })
+
+  it('of a run that is stopped ends with what was cancelled, and is shown so', async () => {
+    const { ledger } = test
+    const runId = await conductedRun(ledger)
+    await planned(runId, 'one', [first])
+    await dispatchItems(ledger, runId, anItem('later'))
+    await ledger.cancel(runId, { reason: 'enough', origin })
+    expect(await heardOf(runId)).toBe('over')
+    await ledger.endSlice(runId, 0)
+    await endRun(ledger, runId, 'cancelled')
+    expect((await eventsOf(runId, 'item.ended'))[0]?.data['counts']).toMatchObject({ cancelled: 1 })
+    const agenda = await ledger.readAgenda(runId)
+    expect(agenda?.state.items.map(({ status }) => status)).toEqual(['cancelled', 'cancelled'])
+    expect((await ledger.verify(runId)).violations).toEqual([])
+  })
+})
+
+describe('verify', () => {
+  it.each<[string, (runId: RunId) => Promise<unknown>, number, RegExp]>([
+    [
+      'a count of an item is off',
+      (runId) => test.redis.hincrby(runKeys(test.namespace, runId).items, 'one:succeeded', 1),
+      2,
+      /of item one are counted 1 planned, 0 open, 2 succeeded/,
+    ],
+    [
+      'the agenda has an item that nobody decided on',
+      async (runId) => {
+        const { state } = (await test.ledger.readAgenda(runId)) ?? {}
+        if (state !== undefined)
+          await takeStep(test.ledger, runId, { state: { ...state, items: [...state.items, anItem('secret')] } })
+      },
+      2,
+      /the agenda has item secret, no decision has/,
+    ],
+    [
+      'an item has ended twice',
+      async (runId) => {
+        const [ended] = await eventsOf(runId, 'item.ended')
+        const event = anEvent({ event: 'item.ended', phase: 'execution', data: ended?.data ?? {} })
+        await takeStep(test.ledger, runId, { events: [event] })
+      },
+      3,
+      /item one was not under way/,
+    ],
+  ])('says that %s', async (_name, damage, invariant, says) => {
+    const runId = await conductedRun(test.ledger)
+    await planned(runId, 'one', [first])
+    await test.settleAll(runId)
+    expect((await test.ledger.verify(runId)).violations).toEqual([])
+    await damage(runId)
+    const { violations } = await test.ledger.verify(runId)
+    expect(violations).toEqual([{ invariant, message: expect.stringMatching(says) }])
+  })
+})
+
+describe('a step of a conductor', () => {
+  it('is claimed by one at a time, and taken over with the reply that the first had noted', async () => {
+    const { ledger } = test
+    const runId = await conductedRun(ledger)
+    const claim = (token: string, leaseMs = 60_000) => ledger.claimStep(runId, { token, leaseMs })
+    expect(await claim('one')).toMatchObject({ kind: 'claimed', step: { version: 0, reply: null, inbox: [] } })
+    expect(await claim('other')).toMatchObject({ kind: 'busy' })
+    expect(await ledger.noteReply(runId, { token: 'other', version: 0, recordHash: 'no' })).toBe('lost')
+    expect(await ledger.noteReply(runId, { token: 'one', version: 0, recordHash: 'said' })).toBe('noted')
+    await claim('one', 0)
+    const taken = await claim('other')
+    expect(taken).toMatchObject({ kind: 'claimed', step: { version: 0, reply: 'said' } })
+    if (taken.kind !== 'claimed') throw new Error(taken.kind)
+    const step = { ...taken.step, consumed: 0, dispatch: [], events: [] }
+    expect(await ledger.commitStep(runId, { ...step, token: 'one' })).toBe('lost')
+    for (const _ of [1, 2]) expect(await ledger.commitStep(runId, { ...step, token: 'other' })).toBe('committed')
+    expect(await claim('one')).toMatchObject({ kind: 'claimed', step: { version: 1, reply: null } })
+  })
+
+  it('hears what people say once, in order, and takes it in with its commit', async () => {
+    const { ledger } = test
+    const runId = await conductedRun(ledger)
+    const said = (text: string) => ({ kind: 'said', text, by: 'human/t1' }) as const
+    for (const _ of [1, 2]) await ledger.sendToConductor(runId, said('and tests'), { command: 'a', origin })
+    const claimed = await ledger.claimStep(runId, { token: 'one', leaseMs: 60_000 })
+    if (claimed.kind !== 'claimed') throw new Error(claimed.kind)
+    await ledger.sendToConductor(runId, said('not the examples'), { command: 'b', origin })
+    const { version, state, inbox } = claimed.step
+    const step = { token: 'one', version, state, consumed: inbox.length, dispatch: [], events: [] }
+    await ledger.commitStep(runId, step)
+    expect(await heardOf(runId)).toEqual([said('not the examples')])
+    expect(await eventsOf(runId, 'objective.extended')).toHaveLength(2)
+  })
+
+  it('that waits for an approval has its run wait, until somebody says something', async () => {
+    const { ledger } = test
+    const runId = await conductedRun(ledger)
+    for (const _ of [1, 2]) await takeStep(ledger, runId, { waits: { kind: 'approval' } })
+    expect((await ledger.getRun(runId)).status).toBe('waiting')
+    const [waiting, ...more] = await eventsOf(runId, 'run.waiting')
+    expect([waiting?.data['waiting_for'], more]).toMatchObject([[{ kind: 'approval' }], []])
+    await ledger.sendToConductor(runId, { kind: 'approved', plan_hash: 'p', by: 'human/t1' }, { command: 'a', origin })
+    expect(await ledger.getRun(runId)).toMatchObject({ status: 'running', conductor: { messages: 1, waits: null } })
+  })
+
+  it('that closes lets the run be composed once nothing is open, and nobody is heard any more', async () => {
+    const { ledger } = test
+    const runId = await conductedRun(ledger)
+    await planned(runId, 'one', [first])
+    const close = { kind: 'blocked', code: 'POLICY_001', reason: 'no way on' } as const
+    await takeStep(ledger, runId, { close })
+    expect((await ledger.getRun(runId)).phase).toBe('execution')
+    await test.settleAll(runId)
+    expect(await ledger.getRun(runId)).toMatchObject({ phase: 'review', conductor: close })
+    const message = { kind: 'said', text: 'more', by: 'human/t1' } as const
+    expect(await ledger.sendToConductor(runId, message, { command: 'a', origin })).toBe('over')
+    await endRun(ledger, runId, 'blocked')
+    await ledger.reopen(await ledger.getRun(runId), { wanted: {}, origin, command: newToken() })
+    expect(await ledger.getRun(runId)).toMatchObject({ status: 'running', phase: 'discovery', conductor: null })
+    const conducting = {
+      to: { phase: 'execution' },
+      command: 'plan',
+      set: { conductor: 'open', planned: '1' },
+    } as const
+    await ledger.move(runId, { from: [{ status: 'running' }], ...conducting, events: [] })
+    expect(await heardOf(runId)).toEqual([{ kind: 'reopened' }])
+  })
+})

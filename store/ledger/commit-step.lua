@@ -1,0 +1,68 @@
+-- Further KEYS: agenda. ARGV: token, version, state, number of messages that it has taken in, why the conductor waits or '', '' or 'done' or
+-- 'blocked' when it decides no more, code and reason of that or '', number of items to plan, (item, '1' when its operations are only
+-- counted)…, (event age, event body)…
+-- The token stays with the version that it has made, so that its holder learns that a commit it sends again was applied. `open`: an item has
+-- not ended that is to be planned again.
+local refused = refusal()
+local is_decision = { ['agenda.decided'] = true, ['conductor.decided'] = true, ['objective.refined'] = true }
+if refused then return refused end
+local agenda = KEYS[own_keys + 1]
+local held = redis.call('HMGET', agenda, 'token', 'made_by')
+local run = redis.call('HMGET', keys.run, 'cancel', 'status', 'conductor', 'agenda_version', 'conductor_waits')
+local version = tonumber(run[4] or '0')
+if held[2] == ARGV[1] and version == tonumber(ARGV[2]) + 1 then return 'committed' end
+if held[1] ~= ARGV[1] or version ~= tonumber(ARGV[2]) or run[3] ~= 'open' or is_stopped(run) then return 'lost' end
+
+local items = tonumber(ARGV[9])
+local first_event = 10 + 2 * items
+for i = 10, first_event - 1, 2 do
+  if tonumber(item_field(ARGV[i], 'open') or '0') > 0 then return 'open' end
+end
+
+local at = now()
+local consumed = tonumber(ARGV[4])
+if consumed > 0 then
+  redis.call('LTRIM', keys.inbox, consumed, -1)
+  redis.call('HINCRBY', keys.run, 'messages', -consumed)
+end
+version = version + 1
+redis.call('HSET', agenda, 'state', ARGV[3], 'made_by', ARGV[1])
+redis.call('HDEL', agenda, 'token', 'until', 'reply')
+redis.call('HSET', keys.run, 'agenda_version', text(version))
+
+local planning = cjson.decode(redis.call('HGET', keys.run, 'planning') or '[]')
+for i = 10, first_event - 1, 2 do
+  local item, estimated = ARGV[i], ARGV[i + 1] == '1'
+  local fields = {}
+  for _, what in ipairs(item_fields) do fields[#fields + 1] = item .. ':' .. what end
+  redis.call('HDEL', keys.items, unpack(fields))
+  redis.call('HSET', keys.items, item .. ':round', text(version))
+  planning[#planning + 1] = { item_id = item, version = version, estimate = estimated }
+end
+if #planning > 0 then redis.call('HSET', keys.run, 'planning', cjson.encode(planning)) end
+
+local first = tonumber(redis.call('HGET', keys.run, 'seq')) + 1
+for i = first_event, #ARGV, 2 do
+  local name = name_of(ARGV[i + 1])
+  if is_decision[name] then redis.call('HSET', keys.run, 'decided_by', text(first + (i - first_event) / 2)) end
+end
+emit(at, ARGV, first_event)
+
+-- A conductor that still waits for the same is not told of again.
+local kind = ARGV[5] ~= '' and cjson.decode(ARGV[5]).kind or nil
+local before = run[5] and cjson.decode(run[5]).kind or nil
+if kind ~= before or consumed + items > 0 then
+  has_changed = true
+  redis.call('HDEL', keys.run, 'conductor_waits')
+  if kind then
+    local wait = cjson.decode(ARGV[5])
+    wait.since = at
+    redis.call('HSET', keys.run, 'conductor_waits', cjson.encode(wait))
+  end
+end
+if ARGV[6] ~= '' then
+  redis.call('HSET', keys.run, 'conductor', ARGV[6], 'conductor_code', ARGV[7], 'conductor_reason', ARGV[8])
+  redis.call('HDEL', keys.run, 'planning', 'conductor_waits')
+end
+advance_run(at)
+return 'committed'

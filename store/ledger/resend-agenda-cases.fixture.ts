@@ -1,0 +1,99 @@
+import type { RunId } from '#domain/ids.ts'
+import { decisionEvent, anItem, aPlannedItem, conductedRun, dispatchItems } from '#testing/conducted-run.ts'
+import { anEvent, type TestLedger } from '#testing/open-test-ledger.ts'
+import { child, origin, root, type Client, type ResendCase } from './resend-case.fixture.ts'
+
+async function claimed({ ledger }: Pick<TestLedger, 'ledger'>): Promise<RunId> {
+  const runId = await conductedRun(ledger)
+  await ledger.claimStep(runId, { token: 'the-token', leaseMs: 60_000 })
+  return runId
+}
+
+const state = {
+  objective: 'Every function is explained.',
+  items: [anItem('lint', { status: 'planning' }), anItem('other')],
+  ...{ decisions: 0, bootstrap: null, fruitless: 0, approval: null, answer: null },
+}
+
+export const agendaCases: readonly ResendCase[] = [
+  {
+    script: 'claim-step',
+    what: 'of a conductor',
+    async prepare({ ledger }) {
+      const runId = await conductedRun(ledger)
+      const message = { kind: 'said', text: 'and tests', by: 'human/t1' } as const
+      await ledger.sendToConductor(runId, message, { command: 'the-word', origin })
+      const claim = { token: 'the-token', leaseMs: 60_000 }
+      return { runId, send: (client) => client.ledger.claimStep(runId, claim) }
+    },
+  },
+  {
+    script: 'note-reply',
+    what: 'of a planner',
+    async prepare(test) {
+      const runId = await claimed(test)
+      const reply = { token: 'the-token', version: 0, recordHash: 'r' }
+      return { runId, send: ({ ledger }) => ledger.noteReply(runId, reply) }
+    },
+  },
+  {
+    script: 'commit-step',
+    what: 'that dispatches an item',
+    async prepare(test) {
+      const runId = await claimed(test)
+      const step = { token: 'the-token', version: 0, state, consumed: 0, dispatch: ['lint'], estimate: ['other'] }
+      const send = ({ ledger }: Client) => ledger.commitStep(runId, { ...step, events: [decisionEvent(state.items)] })
+      return { runId, send }
+    },
+  },
+  {
+    script: 'commit-step',
+    what: 'that is the last one',
+    async prepare(test) {
+      const runId = await claimed(test)
+      const close = { kind: 'blocked', code: 'POLICY_001', reason: 'no way on' } as const
+      const step = { token: 'the-token', version: 0, state, consumed: 0, dispatch: [], close, events: [] }
+      return { runId, send: ({ ledger }) => ledger.commitStep(runId, step) }
+    },
+  },
+  {
+    script: 'send-inbox',
+    what: 'of what a person says',
+    async prepare({ ledger }) {
+      const runId = await conductedRun(ledger)
+      const message = { kind: 'said', text: 'and tests', by: 'human/t1' } as const
+      const sent = { command: 'the-word', origin }
+      return { runId, send: (client) => client.ledger.sendToConductor(runId, message, sent) }
+    },
+  },
+  {
+    script: 'note-item',
+    what: 'that cannot be planned',
+    async prepare({ ledger }) {
+      const runId = await conductedRun(ledger)
+      const version = await dispatchItems(ledger, runId, anItem('lint'))
+      const fault = { error_code: 'INTAKE_006', reason: 'no such agent' }
+      const events = [anEvent({ event: 'item.blocked', phase: 'execution', data: { item_id: 'lint', ...fault } })]
+      const item = { itemId: 'lint', version, fault, events }
+      return { runId, send: (client) => client.ledger.noteItem(runId, item), again: 'already' }
+    },
+  },
+  {
+    script: 'plan',
+    what: 'of an item of the agenda',
+    async prepare({ ledger }) {
+      const runId = await conductedRun(ledger)
+      const slice = aPlannedItem('lint', await dispatchItems(ledger, runId, anItem('lint')), [root, child])
+      return { runId, send: (client) => client.ledger.plan(runId, slice), again: 'already' }
+    },
+  },
+  {
+    script: 'plan',
+    what: 'of an item without work',
+    async prepare({ ledger }) {
+      const runId = await conductedRun(ledger)
+      const slice = aPlannedItem('lint', await dispatchItems(ledger, runId, anItem('lint')), [])
+      return { runId, send: (client) => client.ledger.plan(runId, slice), again: 'already' }
+    },
+  },
+]
