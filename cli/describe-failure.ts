@@ -81,7 +81,7 @@ const operationAdvices: Partial<Record<ErrorCode, FailureAdvice>> = {
   ),
   AGENT_010: now('it was stopped before it had ended'),
   AGENT_011: afterwards(
-    `the agent gave up: ${transcript}; then change the agent, or leave the code out with --exclude`,
+    `the agent gave up, as where a call was denied: ${transcript}; then change the agent, or leave the code out with --exclude`,
   ),
   TOOL_001: afterwards('the model calls tools that do not exist: use another model'),
   TOOL_002: afterwards('the model gives its tools wrong arguments: use another model'),

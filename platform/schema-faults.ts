@@ -49,10 +49,16 @@ function faultsOf(issue: z.core.$ZodIssue): SchemaFault[] {
     })
   }
   if (issue.code === 'invalid_union' && issue.errors.length > 0) {
-    const closest = issue.errors.reduce((least, other) => (other.length < least.length ? other : least))
+    const closest = issue.errors.reduce((least, other) => (distance(other) < distance(least) ? other : least))
     return closest.flatMap((inner) => faultsOf({ ...inner, path: [...issue.path, ...inner.path] }))
   }
   return [{ at, message: issue.message, isUnknownKey: false }]
+}
+
+/** Is greater for an alternative of another type than for one with faults inside. */
+function distance(issues: readonly z.core.$ZodIssue[]): number {
+  const isOfOtherType = issues.some(({ code, path }) => code === 'invalid_type' && path.length === 0)
+  return issues.length + (isOfOtherType ? 1_000 : 0)
 }
 
 const maxShownPath = 200

@@ -3,7 +3,7 @@ import type { NewEvent } from '#domain/event.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
 import type { RunRequest } from '#domain/run.ts'
-import type { StepCommit } from '#store/ledger/agenda.ts'
+import type { StepCommit } from '#store/ledger/conductor-steps.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import type { PlanSlice } from '#store/ledger/plan.ts'
 import { anEvent } from './an-event.ts'
@@ -83,7 +83,10 @@ export function aPlannedItem(
     capability: 'lint',
     operations: operations.length,
     generation,
-    ...{ looked_at: operations.length, skipped: [], beyond_limit: 0, notices: [] },
+    looked_at: operations.length,
+    skipped: [],
+    beyond_limit: 0,
+    notices: [],
   }
   const started = anEvent({ event: 'item.started', phase: 'execution', origin, data })
   return { slice: 0, operations, last: true, generation, item: { itemId, version, reads: 'what it reads', started } }

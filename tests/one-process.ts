@@ -8,8 +8,6 @@ import { openRedactor } from '#platform/secrets/redactor.ts'
 import { openReleaser, type Releaser } from '#platform/service-process.ts'
 import { parseConfig as parseApi } from '../services/api/api-config.ts'
 import { startApi } from '../services/api/api-service.ts'
-import { parseConfig as parseConductor } from '../services/conductor/conductor-config.ts'
-import { startConductor } from '../services/conductor/conductor-service.ts'
 import { parseConfig as parseDiscovery } from '../services/discovery/discovery-config.ts'
 import { startDiscovery } from '../services/discovery/discovery-service.ts'
 import { parseConfig as parsePublisher } from '../services/publisher/publisher-config.ts'
@@ -25,7 +23,7 @@ import { type Answer, remoraHere } from './remora-here.ts'
 
 type Place = { origin: string; health: string }
 
-export type OneProcessOptions = Omit<ServicesOptions, 'checkout'>
+export type OneProcessOptions = Omit<ServicesOptions, 'checkout' | 'conductorEnv'>
 
 export type OneProcess = {
   api: RunApi
@@ -97,7 +95,6 @@ async function startAll(options: ServicesOptions, releaser: Releaser): Promise<O
   const envs = serviceEnvs(stores, options, ports)
   const url = await addApi(parts, envs.api)
   await addDiscovery(parts, envs.discovery)
-  if (envs.conductor !== undefined) await addConductor(parts, envs.conductor)
   for (const name of workers) await addWorker(parts, name, envs.worker(name, 0))
   return {
     api: openRunApi({ url, token }),
@@ -175,12 +172,6 @@ async function addDiscovery(parts: Parts, env: Given): Promise<void> {
   const config = parseDiscovery(withMachine(env))
   const discovery = await startDiscovery(config.discovery, parts.depsOf('discovery', config))
   parts.add('discovery', discovery, placeAt(discovery.healthPort))
-}
-
-async function addConductor(parts: Parts, env: Given): Promise<void> {
-  const config = parseConductor(withMachine(env))
-  const conductor = await startConductor(config.conductor, parts.depsOf('conductor', config))
-  parts.add('conductor', conductor, placeAt(conductor.healthPort))
 }
 
 async function addWorker(parts: Parts, name: string, env: Given): Promise<void> {

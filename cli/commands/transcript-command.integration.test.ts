@@ -43,8 +43,8 @@ describe('remora transcript', () => {
 
   it('follows one to its end', async () => {
     const text = await transcript([idOfOne, '--follow', '--attempt', '1'])
-    expect(text).toMatch(/^# `lint` on `a\.py` `one`\n\n- status: /)
-    expect(text).toMatch(/\n## Outcome: succeeded\n\n```\nfixed\n```\n\n$/)
+    expect(text).toMatch(/^# `lint` on `a\.py` `one`\n\n- node: /)
+    expect(text).toMatch(/\n## Outcome: succeeded\n\n```\nfixed\n```\n\n- status: succeeded\n/)
   })
 
   it('has headings that stand out on a terminal', async () => {
@@ -56,7 +56,7 @@ describe('remora transcript', () => {
     [['a.py', 'three'], /has no node "a\.py three".*remora show RUN --nodes lists them/],
     [['docstring', 'a.py', 'one'], /has no node "docstring a\.py one".*its agents: lint$/],
     [['o0123456789abcdef'], /has no operation "o0123456789abcdef"/],
-    [['a.py', 'one', '--attempt', '7'], /for attempt 7: its last one is 1/],
+    [['a.py', 'one', '--attempt', '7'], /for attempt 7: it has had 1\. Attempts that have one: 1/],
     [['a.py', 'two'], /it failed \(AGENT_004 turn limit of 12\) and its attempt left no record/],
   ])('says of %s what is wrong with it, and once what to do', async (words, message) => {
     const { text } = describeFailure(await transcript(words).catch((error: unknown) => error))

@@ -76,17 +76,20 @@ function foldRun(state: ProgressState, event: EventView): ProgressState {
         seen: undefined,
         patchFiles: Count.parse(data['files']),
       }
+    case 'agenda.decided':
+    case 'conductor.decided':
+      return noteModel(state, Text.parse(data['model']))
     case 'run.completed':
       return { ...state, phase: 'review', status: 'completed' }
-    case 'run.failed':
-      return { ...state, status: 'failed' }
-    case 'run.blocked':
-      return { ...state, status: 'blocked' }
-    case 'run.cancelled':
-      return { ...state, status: 'cancelled' }
     default:
-      return state
+      return { ...state, status: badEnds[event.event] ?? state.status }
   }
+}
+
+const badEnds: Readonly<Partial<Record<EventView['event'], ProgressState['status']>>> = {
+  'run.failed': 'failed',
+  'run.blocked': 'blocked',
+  'run.cancelled': 'cancelled',
 }
 
 /** The run executes again, and is composed once more after that. */

@@ -36,17 +36,17 @@ const found = ['one', 'two', 'three', 'four'].map((claim) => ({
   data: { claim, path: 'a.py', line: 7 },
 }))
 
-it('says what the run does, its pace and its end, what moves for the longest, what waits, and what was found last', () => {
+it('says what the run does, its pace and its end, what runs for the longest, what waits, and what was found last', () => {
   const state = { ...eventsOf(found).reduce(foldProgress, emptyProgress('r1')), seen: going }
   const findings = ['two', 'three', 'four'].map((claim) => `finding     review a.py:7: ${claim}`)
   expect(liveLines(state, noon)).toEqual([
     'now         works on operations: 5 wait for an answer of the model',
     'pace        12 operations, 1,200 tokens in, 40 out in the last minute',
     'end         in about 5 min 00 s: 60 operations left',
-    'moving      runs run_tests for 40.0 s: lint a.py two',
-    'moving      waits for a slot of the model servers for 8.0 s: lint a.py five',
-    'moving      waits for an answer of the model for 3.0 s: lint a.py one',
-    'moving      waits for an answer of the model for 2.0 s: lint a.py three',
+    'running     lint two: runs run_tests for 40.0 s (a.py)',
+    'running     lint five: waits for a slot of the model servers for 8.0 s (a.py)',
+    'running     lint one: waits for an answer of the model for 3.0 s (a.py)',
+    'running     lint three: waits for an answer of the model for 2.0 s (a.py)',
     'waiting     1,230 for a free worker, 2 for other operations, 1 for a person',
     ...findings,
   ])

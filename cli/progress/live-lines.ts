@@ -35,15 +35,19 @@ function linesOf(run: RunView, nowMs: number): (readonly [label: string, text: s
     ['now', step],
     ['pace', paceText(run.last_minute)],
     ['end', end === null ? '' : `in about ${formatSeconds(leftMs(end.at, nowMs))}: ${end.how}`],
-    ...longest.map((operation) => ['moving', movingText(operation, nowMs)] as const),
+    ...longest.map((operation) => ['running', runningText(operation, nowMs)] as const),
     ['waiting', waiting.join(', ')],
   ]
 }
 
-/** `runs run_tests for 3.2 s: lint src/a.py Shelf.count` */
-function movingText({ agent, path, qualified_name: name, doing, tool, since }: ActiveOperation, nowMs: number): string {
+/** `lint Shelf.count: runs run_tests for 3.2 s (src/a.py)`: a narrow terminal cuts what is least missed. */
+function runningText(
+  { agent, path, qualified_name: name, doing, tool, since }: ActiveOperation,
+  nowMs: number,
+): string {
   const what = tool === undefined ? doingText(doing) : `runs ${tool}`
-  return `${what} for ${formatSeconds(Math.max(0, nowMs - Date.parse(since)))}: ${agent} ${nodePlace(path, name)}`
+  const lasts = formatSeconds(Math.max(0, nowMs - Date.parse(since)))
+  return `${[agent, name].join(' ')}: ${what} for ${lasts}${nodePlace(path, name) === path ? '' : ` (${path})`}`
 }
 
 /** `42 operations, 10,200 tokens in, 2,100 out in the last minute`; empty when nothing has ended in it. */

@@ -19,7 +19,7 @@ export function patchLines({ state, run, patch }: PatchParts, paint: Paint): str
     return unaccepted === undefined ? [noPatchLine(state, run)] : [unaccepted, review]
   }
   if ('printedBy' in patch) {
-    if (state.total === 0 && state.patchFiles === 0) return [noPatchLine(state, run)]
+    if (state.patchFiles === 0) return [noPatchLine(state, run)]
     return [`Its patch: ${patch.printedBy}`, ...acceptedLines(run), review]
   }
   const what = run.request.accept === 'auto' ? 'Accepted patch:' : 'Proposed patch:'

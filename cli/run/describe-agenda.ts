@@ -1,9 +1,10 @@
 import { figure } from '#domain/figure.ts'
+import { isRecord, parseJson } from '#domain/json.ts'
 import { plural } from '#domain/timeline/words.ts'
 import type { AgendaDecision, AgendaItemView, CriterionView, DecisionTalk, RunAgenda } from '#schemas/agenda-schema.ts'
-import type { RunView } from '#schemas/run-schema.ts'
+import { answerLines } from '../progress/answer-lines.ts'
 import type { ReportView } from '../progress/result-report.ts'
-import { wrap } from '../terminal-text.ts'
+import { clip, wrap } from '../terminal-text.ts'
 import { joinBlocks, labelledLines, shortTime } from '../wording.ts'
 
 /** Draws the plan of a run: what became of each item, why it was decided so, and what the run came to. */
@@ -46,14 +47,23 @@ export function describeWhy({ item, decisions, told }: Reasons, { width }: Repor
 }
 
 function toldLines({ seq, messages }: DecisionTalk): string[] {
-  const lines = messages
-    .filter(({ role }) => role === 'user')
-    .flatMap(({ text }) => text.split('\n'))
-    .filter((line) => line.trim() !== '')
+  const lines = messages.filter(({ role }) => role === 'user').flatMap(({ text }) => knownLines(text))
   if (lines.length === 0) return []
   const rest =
     lines.length > shownTold ? [`  … and ${plural(lines.length - shownTold, 'more line')}: --json has all`] : []
   return [`What was known for event ${seq}:`, ...lines.slice(0, shownTold).map((line) => `  ${line}`), ...rest]
+}
+
+const mostOfOne = 300
+
+/** What a conductor tells its model is a block of JSON: returns a line for each of its parts, and of any other text its lines. */
+function knownLines(text: string): string[] {
+  const [, json = ''] = /^`{3,}json\n(.*)\n`{3,}$/ms.exec(text) ?? []
+  const known = parseJson(json)
+  if (!isRecord(known)) return text.split('\n').filter((line) => line.trim() !== '')
+  return Object.entries(known).map(([name, part]) => {
+    return clip(`${name}: ${typeof part === 'string' ? part : JSON.stringify(part)}`, mostOfOne)
+  })
 }
 
 function approvalText({ run_id: runId, approval }: RunAgenda): string {
@@ -143,19 +153,4 @@ function basisLines({ cited }: AgendaDecision): string[] {
   return cited.length === 0
     ? []
     : ['  it rests on:', ...cited.map(({ seq, summary }) => `    event ${seq}: ${summary}`)]
-}
-
-/** Quotes the answer, and names what it cites. */
-export function answerLines({ text, events, paths, findings }: NonNullable<RunView['answer']>): string[] {
-  const cited = [
-    ...(events.length === 0 ? [] : [`${events.length === 1 ? 'event' : 'events'} ${events.join(', ')}`]),
-    ...paths,
-    ...findings.map(({ path, line }) => `${path}:${line}`),
-  ]
-  const lines = text.split('\n').filter((line) => line.trim() !== '')
-  return [
-    'Answer:',
-    ...lines.map((line) => `  ${line}`),
-    ...(cited.length === 0 ? [] : [`  It rests on ${cited.join('; ')}`]),
-  ]
 }

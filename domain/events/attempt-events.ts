@@ -3,6 +3,7 @@ import { Evidence } from '../change-set.ts'
 import { CodeFinding } from '../code-finding.ts'
 import { ToolResult } from '../turn.ts'
 import { snakeKeys } from '../wire-keys.ts'
+import { event } from './event-row.ts'
 
 const attempt = z.int()
 const turn = z.int()
@@ -22,11 +23,10 @@ const worker_output = 'worker_output'
 
 /** The events of what an attempt does. `attempt`, `turn` and `call_id` say what belongs together. */
 export const attemptEvents = {
-  'model.requested': {
-    category: worker_progress,
-    about:
-      'A turn was sent to the model; `left_out` messages no longer fit. `reserved`: the most tokens it may use, of a budget.',
-    data: z.strictObject({
+  'model.requested': event(
+    worker_progress,
+    'A turn was sent to the model; `left_out` messages no longer fit. `reserved`: the most tokens it may use, of a budget.',
+    {
       attempt,
       turn,
       messages: z.int(),
@@ -35,74 +35,62 @@ export const attemptEvents = {
       left_out: z.int().optional(),
       model: z.string(),
       reserved: z.int().optional(),
-    }),
-  },
-  'model.responded': {
-    category: worker_progress,
-    about: 'The model has answered, or with a `reason` has not.',
-    data: z.strictObject({
-      attempt,
-      turn,
-      model: z.string().optional(),
-      endpoint: z.string().optional(),
-      calls: z.int().optional(),
-      finish_reason: z.string().optional(),
-      prompt_tokens: z.int().optional(),
-      completion_tokens: z.int().optional(),
-      first_token_ms: z.number().optional(),
-      tokens_per_s: z.number().optional(),
-      queue_ms: z.number().optional(),
-      tries: z.int().optional(),
-      failed_tries: z.array(FailedTry).optional(),
-      workarounds: z.array(z.string()).readonly().optional(),
-      duration_ms: z.number().optional(),
-      reason: z.string().optional(),
-    }),
-  },
-  'budget.exceeded_by_server': {
-    category: worker_progress,
-    about: 'The server reports more tokens for a turn than the request asked for and had reserved. They count.',
-    data: z.strictObject({ attempt, turn, endpoint: z.string(), requested: z.int(), reported: z.int() }),
-  },
-  'tool.called': {
-    category: worker_progress,
-    about: 'A tool was called; `resumed`: it goes on with the answer of a person.',
-    data: z.strictObject({
-      attempt,
-      turn,
-      call_id: z.string(),
-      arguments: z.string(),
-      resumed: z.literal(true).optional(),
-      ...flags,
-    }),
-  },
-  'tool.returned': {
-    category: worker_progress,
-    about: 'The tool has answered.',
-    data: z.strictObject({
-      attempt,
-      turn,
-      call_id: z.string(),
-      outcome: ToolResult.shape.outcome,
-      summary: z.string(),
-      knowledge: z.record(z.string(), z.unknown()).optional(),
-    }),
-  },
-  'turn.finished': {
-    category: worker_progress,
-    about: 'All calls of a turn are done; `repeated`: the tool that was called too often with the same answer.',
-    data: z.strictObject({
+    },
+  ),
+  'model.responded': event(worker_progress, 'The model has answered, or with a `reason` has not.', {
+    attempt,
+    turn,
+    model: z.string().optional(),
+    endpoint: z.string().optional(),
+    calls: z.int().optional(),
+    finish_reason: z.string().optional(),
+    prompt_tokens: z.int().optional(),
+    completion_tokens: z.int().optional(),
+    first_token_ms: z.number().optional(),
+    tokens_per_s: z.number().optional(),
+    queue_ms: z.number().optional(),
+    tries: z.int().optional(),
+    failed_tries: z.array(FailedTry).optional(),
+    workarounds: z.array(z.string()).readonly().optional(),
+    duration_ms: z.number().optional(),
+    reason: z.string().optional(),
+  }),
+  'budget.exceeded_by_server': event(
+    worker_progress,
+    'The server reports more tokens for a turn than the request asked for and had reserved. They count.',
+    { attempt, turn, endpoint: z.string(), requested: z.int(), reported: z.int() },
+  ),
+  'tool.called': event(worker_progress, 'A tool was called; `resumed`: it goes on with the answer of a person.', {
+    attempt,
+    turn,
+    call_id: z.string(),
+    arguments: z.string(),
+    resumed: z.literal(true).optional(),
+    ...flags,
+  }),
+  'tool.returned': event(worker_progress, 'The tool has answered.', {
+    attempt,
+    turn,
+    call_id: z.string(),
+    outcome: ToolResult.shape.outcome,
+    summary: z.string(),
+    knowledge: z.record(z.string(), z.unknown()).optional(),
+  }),
+  'turn.finished': event(
+    worker_progress,
+    'All calls of a turn are done; `repeated`: the tool that was called too often with the same answer.',
+    {
       attempt,
       turn,
       calls: z.int(),
       repeated: z.string().optional(),
       reason: z.string().optional(),
-    }),
-  },
-  'submission.received': {
-    category: worker_output,
-    about: 'The agent says how it ended; `refused` or `unverified` says why that was given back.',
-    data: z.strictObject({
+    },
+  ),
+  'submission.received': event(
+    worker_output,
+    'The agent says how it ended; `refused` or `unverified` says why that was given back.',
+    {
       attempt,
       turn,
       status: z.string().optional(),
@@ -112,23 +100,19 @@ export const attemptEvents = {
       unverified: z.string().optional(),
       claimed_unchanged: z.array(z.string()).optional(),
       ...flags,
-    }),
-  },
-  'change_set.created': {
-    category: worker_output,
-    about: 'A change was made, with what was proved of it.',
-    data: z.strictObject({
-      attempt,
-      change_set_id: z.string(),
-      rules: z.array(z.string()).optional(),
-      built_on: z.array(z.string()).optional(),
-      files: z.array(z.strictObject({ path: z.string(), kind: z.enum(['edit', 'create', 'delete']) })),
-      evidence: z.array(z.strictObject(Evidence.pick({ check: true, of: true, ok: true }).shape)),
-    }),
-  },
-  'finding.reported': {
-    category: 'finding',
-    about: 'An agent claims something about some lines.',
-    data: z.strictObject({ attempt, ...snakeKeys(finding), evidence_refs: z.array(z.string()) }),
-  },
+    },
+  ),
+  'change_set.created': event(worker_output, 'A change was made, with what was proved of it.', {
+    attempt,
+    change_set_id: z.string(),
+    rules: z.array(z.string()).optional(),
+    built_on: z.array(z.string()).optional(),
+    files: z.array(z.strictObject({ path: z.string(), kind: z.enum(['edit', 'create', 'delete']) })),
+    evidence: z.array(z.strictObject(Evidence.pick({ check: true, of: true, ok: true }).shape)),
+  }),
+  'finding.reported': event('finding', 'An agent claims something about some lines.', {
+    attempt,
+    ...snakeKeys(finding),
+    evidence_refs: z.array(z.string()),
+  }),
 } as const

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ItemId } from '../id-schemas.ts'
 import { ApprovalVerdict } from '../question.ts'
 import { EndStatus } from './run-events.ts'
+import { event } from './event-row.ts'
 
 /** The item of the agenda that its operation is of. */
 const item_id = ItemId.optional()
@@ -24,93 +25,71 @@ const worker_call = 'worker_call'
 
 /** The events of operations, most of them from the ledger. */
 export const operationEvents = {
-  'operation.queued': {
-    category: worker_call,
-    about: 'A worker may take it.',
-    data: z.strictObject({ dispatch: z.int(), reason: z.literal('job_lost').optional(), item_id }),
-  },
-  'operation.started': {
-    category: worker_call,
-    about: 'A worker has begun an attempt; `resumes` names the question that it goes on from.',
-    data: z.strictObject({ attempt, dispatch: z.int(), resumes: z.string().optional(), item_id }),
-  },
-  'operation.retried': {
-    category: worker_call,
-    about: 'The attempt was handed back or lost, and another one follows.',
-    data: z.strictObject({
-      attempt,
-      reason: z.enum(['drain', 'store', 'models', 'budget', 'lost', 'abandoned']),
-      ...node,
-    }),
-  },
-  'operation.suspended': {
-    category: worker_call,
-    about: 'It waits for an answer, without a worker.',
-    data: z.strictObject({ request_id, attempt, ...node }),
-  },
-  'operation.resumed': {
-    category: worker_call,
-    about: 'It has its answer and is ready again.',
-    data: z.strictObject({ request_id, ...node }),
-  },
-  'human_input.requested': {
-    category: 'escalation',
-    about: 'It asks a person; with a `call`, whether a tool may be called.',
-    data: z.strictObject({
-      request_id,
-      attempt,
-      question: z.string(),
-      choices: z.array(z.string()).nullable(),
-      call: z.strictObject({ tool: z.string(), arguments: z.string() }).optional(),
-      expires_at: z.number(),
-      ...node,
-    }),
-  },
-  'human_input.answered': {
-    category: 'escalation',
-    about: 'A person has answered; of a call there is a `verdict`, and `answer` is the reason of a denial.',
-    data: z.strictObject({
-      request_id,
-      answer: z.string(),
-      verdict: ApprovalVerdict.optional(),
-      by: z.string(),
-      item_id,
-    }),
-  },
-  'operation.ended': {
-    category: 'worker_output',
-    about: 'It has ended. Where no attempt ended it, there are no figures.',
-    data: z.strictObject({
-      attempt: attempt.optional(),
-      status: EndStatus,
-      summary: z.string().optional(),
-      turns: z.int().optional(),
-      tokens: z.int().optional(),
-      change_set_id: z.string().optional(),
-      change_set_ids: z.array(z.string()).optional(),
-      findings: z.int().optional(),
-      record_hash: z.string().optional(),
-      error_code: z.string().optional(),
-      reason: z.string().optional(),
-      cause: z.string().optional(),
-      ...node,
-    }),
-  },
+  'operation.queued': event(worker_call, 'A worker may take it.', {
+    dispatch: z.int(),
+    reason: z.literal('job_lost').optional(),
+    item_id,
+  }),
+  'operation.started': event(
+    worker_call,
+    'A worker has begun an attempt; `resumes` names the question that it goes on from.',
+    { attempt, dispatch: z.int(), resumes: z.string().optional(), item_id },
+  ),
+  'operation.retried': event(worker_call, 'The attempt was handed back or lost, and another one follows.', {
+    attempt,
+    reason: z.enum(['drain', 'store', 'models', 'budget', 'lost', 'abandoned']),
+    ...node,
+  }),
+  'operation.suspended': event(worker_call, 'It waits for an answer, without a worker.', {
+    request_id,
+    attempt,
+    ...node,
+  }),
+  'operation.resumed': event(worker_call, 'It has its answer and is ready again.', { request_id, ...node }),
+  'human_input.requested': event('escalation', 'It asks a person; with a `call`, whether a tool may be called.', {
+    request_id,
+    attempt,
+    question: z.string(),
+    choices: z.array(z.string()).nullable(),
+    call: z.strictObject({ tool: z.string(), arguments: z.string() }).optional(),
+    expires_at: z.number(),
+    ...node,
+  }),
+  'human_input.answered': event(
+    'escalation',
+    'A person has answered; of a call there is a `verdict`, and `answer` is the reason of a denial.',
+    { request_id, answer: z.string(), verdict: ApprovalVerdict.optional(), by: z.string(), item_id },
+  ),
+  'operation.ended': event('worker_output', 'It has ended. Where no attempt ended it, there are no figures.', {
+    attempt: attempt.optional(),
+    status: EndStatus,
+    summary: z.string().optional(),
+    turns: z.int().optional(),
+    tokens: z.int().optional(),
+    change_set_id: z.string().optional(),
+    change_set_ids: z.array(z.string()).optional(),
+    findings: z.int().optional(),
+    record_hash: z.string().optional(),
+    error_code: z.string().optional(),
+    reason: z.string().optional(),
+    cause: z.string().optional(),
+    ...node,
+  }),
   'operation.failed': { category: 'failed', about: 'It cannot be done; `operation.ended` follows.', data: Fault },
   'operation.blocked': {
     category: 'blocked',
     about: 'Something is missing for it; `operation.ended` follows.',
     data: Fault,
   },
-  'operation.skipped': {
-    category: 'blocked',
-    about: 'It does not run: the operation `cause` did not end well, or the run was stopped (`cause: run`).',
-    data: z.strictObject({
+  'operation.skipped': event(
+    'blocked',
+    'It does not run: the operation `cause` did not end well, or the run was stopped (`cause: run`).',
+    {
       status: z.enum(['skipped', 'cancelled']),
       cause: z.string(),
       cause_status: EndStatus.optional(),
       error_code: z.string().optional(),
       ...node,
-    }),
-  },
+    },
+  ),
 } as const

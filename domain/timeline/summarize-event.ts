@@ -18,7 +18,8 @@ export function summarizeEvent(event: Told): string {
 }
 
 const summaries: Readonly<Record<EventName, (event: Told) => string>> = {
-  'run.accepted': ({ data }) => `run accepted for ${Names.parse(data['agents']).join(', ')}`,
+  'run.accepted': ({ data }) =>
+    `run accepted for ${Words.parse(data['objective']) || Names.parse(data['agents']).join(', ')}`,
   'run.started': () => 'run started',
   'snapshot.stored': ({ data }) =>
     `snapshot of ${plural(Count.parse(data['files']), 'file')} stored${sourceText(data)}`,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { EventOrigin, EventPhase } from '#domain/event.ts'
 import { causesOf, eventCategories, type EventName, eventNames, eventTable } from '#domain/events/event-table.ts'
 
 /** The text of docs/reference/events.md, made from the table that every event comes from. */
@@ -13,8 +14,14 @@ export function eventsReference(): string {
     'of the event that it follows from), and `data`, which is declared here. `node scripts/write-reference.ts` makes this page',
     'from `domain/events/`.',
     '',
+    `\`phase\` is one of ${choices(EventPhase)}; \`origin.kind\` one of ${choices(EventOrigin.shape.kind)}.`,
+    '',
     ...eventCategories.flatMap((category) => [`## ${category}`, '', ...tableOf(category), '']),
   ].join('\n')
+}
+
+function choices({ options }: { options: readonly string[] }): string {
+  return options.map((option) => `\`${option}\``).join(', ')
 }
 
 function tableOf(category: string): string[] {

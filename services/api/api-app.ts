@@ -159,7 +159,6 @@ function appParts(
   config: ApiConfig & { agents: readonly string[] },
   { redis, objects, producer, notices, log, redactor, namespace, signer, traces, checkStore, closing }: Opened,
 ) {
-  const { modelKind } = config
   const archive = openEventSegments(objects, config.storage.events)
   const ledger = openLedger(redis, { namespace, origin, archive, redactor, log, traces, signer })
   const fleet = openFleet(redis, namespace)
@@ -197,7 +196,7 @@ function appParts(
       notices,
     },
     agendas: { ledger, idempotency, records, fullPrompts: config.fullPrompts },
-    changes: { ledger, records, producer, memoryGate, modelKind },
+    changes: { ledger, records, producer, memoryGate, modelKind: config.modelKind },
     transcripts: { ledger, records, fullPrompts: config.fullPrompts, redactor, log, closing, notices },
     tokens: { store, projects, table, idempotency },
     usage: { ledger, projects, log },

@@ -62,8 +62,6 @@ export type TestApi = {
   ask(path: string, init?: RequestInit): Promise<Response>
   /** `other`: with a token of another project, which has every scope and is stored when it is first used. */
   askAs(token: 'other' | 'none', path: string, init?: RequestInit): Promise<Response>
-  /** Stops waiting requests, as a stopping service does. */
-  stopWaiting(): void
   close(): Promise<void>
 }
 
@@ -206,7 +204,13 @@ export async function openTestApi(
     workers: { readWorkers: () => readWorkers(redis, server.namespace) },
   })
   const close = () =>
-    inOrder([async () => notices.close(), () => redis.quit(), () => store.close(), () => server.close()])
+    inOrder([
+      async () => closing.abort(),
+      async () => notices.close(),
+      () => redis.quit(),
+      () => store.close(),
+      () => server.close(),
+    ])
   const stored = { redis, namespace: server.namespace, ledger, objects, blobs, installations, tokenStore }
   return {
     app,
@@ -216,7 +220,6 @@ export async function openTestApi(
     jobs,
     ...stored,
     ...askers(app, () => storeOther(tokenStore, `${project}x`)),
-    stopWaiting: () => closing.abort(),
     close,
   }
 }

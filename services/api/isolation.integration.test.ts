@@ -10,6 +10,7 @@ import { openTestApi, runForm, tarOf, type TestApi } from './app.fixture.ts'
 import { anItem, openConducted, playPlan } from './played-agenda.fixture.ts'
 import { askingRun, composeRun, plannedOperation, playRun } from './played-run.fixture.ts'
 import { endpoints } from './routes/reference/api-document.ts'
+import { textOf } from './routes/events/event-frames.fixture.ts'
 
 /** What one project has, by the names that addresses use. */
 type Ids = Record<'run' | 'asking' | 'conducted' | 'operation' | 'node' | 'token' | 'project', string>
@@ -117,7 +118,7 @@ const asked: Record<string, (ids: Ids) => Request[] | Promise<Request[]>> = {
     post(`/v1/runs/${asking}/questions/q1`, { answer: 'yes' }),
   'GET /v1/runs/{run_id}/events': ({ run, asking }) => [
     ...get(`/v1/runs/${run}/events?limit=1000`),
-    ...get(`/v1/runs/${asking}/events?after=1&wait_ms=100`),
+    ...get(`/v1/runs/${asking}/events?after=1`),
     { path: `/v1/runs/${run}/events`, init: { headers: { accept: 'text/event-stream', 'last-event-id': '1' } } },
   ],
   'GET /v1/events': () => get('/v1/events?after=0'),
@@ -181,7 +182,7 @@ async function answersOn(route: string, ids: Ids): Promise<{ request: string; an
   expect(requests, `nobody asks ${route} for another project's`).not.toEqual([])
   const answers = requests.map(async ({ path, init }) => {
     const answer = await beta.ask(path, init)
-    const text = await answer.text()
+    const text = await textOf(answer)
     const body = typeof init?.body === 'string' ? init.body : ''
     const names = Object.entries(ids).reduce((sum, [name, id]) => sum.replaceAll(id, `<${name}>`), text)
     return {

@@ -1,7 +1,7 @@
 import type { AgendaItem, AgendaState } from '#domain/agenda.ts'
 import { newToken } from '#domain/ids.ts'
 import type { NewEvent } from '#domain/event.ts'
-import type { StepCommit } from '#store/ledger/agenda.ts'
+import type { StepCommit } from '#store/ledger/conductor-steps.ts'
 import { putDecisionRecord } from '#store/objects/decision-record.ts'
 import { anEvent } from '#testing/an-event.ts'
 import { runForm, tarOf, type TestApi } from './app.fixture.ts'

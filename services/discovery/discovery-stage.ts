@@ -85,10 +85,13 @@ function nextItem({ status, phase, stop, conductor }: Run): PlanningItem | undef
 
 /** Plans the items that are dispatched, one after the other: each may do once more what those before it did. */
 async function planItems(first: Run, found: FoundCode, deps: DiscoveryStageDeps, signal: AbortSignal): Promise<void> {
+  let last: PlanningItem | undefined
   for (let run = first; ; run = await deps.ledger.getRun(first.runId)) {
     const next = nextItem(run)
-    if (next === undefined) return
+    // Somebody else may have stopped the run, or have planned of it meanwhile: the job comes again.
+    if (next === undefined || (next.item_id === last?.item_id && next.version === last.version)) return
     await planItem(run, next, found, deps, signal)
+    last = next
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { AgendaView } from '#store/ledger/agenda.ts'
+import type { AgendaView } from '#store/ledger/conductor-steps.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { Run, RunRequest } from '#domain/run.ts'
 import { newToken, recordId } from '#domain/ids.ts'

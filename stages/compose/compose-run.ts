@@ -205,5 +205,7 @@ function closingEvents(run: Run, closing: Closing, origin: EventOrigin): NewEven
   if (failure === undefined) return [composedEvent, { ...common, event: 'run.completed', data: ended }]
   const { errorCode, reason, status } = failure
   const data = { error_code: errorCode, reason, ...ended }
-  return [composedEvent, { ...common, event: `run.${status}`, status: 'error', errorCode, data }]
+  const fault = { ...common, status: 'error', errorCode, data } as const
+  if (status === 'blocked') return [composedEvent, { ...fault, event: 'run.blocked' }]
+  return [composedEvent, { ...fault, event: 'run.failed' }]
 }

@@ -67,6 +67,13 @@ describe('a message to the conductor', () => {
     expect(drained(decided, [escalation('k')]).heard).toBeUndefined()
   })
 
+  it('that the run is reopened begins anew: without the answer, and without counting what brought nothing before', () => {
+    const answer = { text: 'done', events: [], paths: [], findings: [] }
+    const after = drained(anAgenda([], { fruitless: 1, progress: 5, answer }), [{ kind: 'reopened' }])
+    expect(after).toMatchObject({ fruitless: 0, answer: null, heard: [{ kind: 'reopened' }] })
+    expect(after).not.toHaveProperty('progress')
+  })
+
   it('that only wakes the conductor changes nothing', () => {
     const before = anAgenda([anItemState('a')])
     expect(

@@ -28,19 +28,27 @@ function withCounts(item: ItemState, counts: ItemCounts | undefined): ItemState 
   return { ...item, status, ...(reads !== undefined && { reads }) }
 }
 
-function hear(state: AgendaState, message: InboxMessage, known: { counts: Counts; now: number }): AgendaState {
+function hear(
+  state: AgendaState,
+  message: InboxMessage,
+  { counts, now }: { counts: Counts; now: number },
+): AgendaState {
   switch (message.kind) {
     case 'item_ended':
-      return { ...state, items: state.items.map((item) => ended(item, message.item_id, known.counts)) }
+      return { ...state, items: state.items.map((item) => ended(item, message.item_id, counts)) }
     case 'approved':
-      return approved(state, message, known.now)
+      return approved(state, message, now)
     case 'pushed':
-      return pushed(state, message.paths, known.now)
+      return pushed(state, message.paths, now)
     case 'escalation':
       return escalated(state, message)
+    case 'reopened': {
+      // What decisions before it have brought is not held against the next ones.
+      const { progress: _, ...known } = state
+      return remember({ ...known, fruitless: 0, answer: null }, message)
+    }
     case 'said':
     case 'answer':
-    case 'reopened':
       return remember(state, message)
     default:
       return state // it only wakes the conductor

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { ConductorState } from '#domain/agenda.ts'
+import { type ConductorState, type InboxMessage, PlanningItem } from '#domain/agenda.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { RunRequest } from '#domain/run.ts'
 import { loadBundles } from '#bundles/load-bundle.ts'
@@ -67,6 +67,22 @@ async function conducted(request: Partial<RunRequest> = {}): Promise<RunId> {
   })
   return run.runId
 }
+
+/** Ends every item that is dispatched, as discovery does where it finds nothing to do. */
+async function endItems(runId: RunId): Promise<void> {
+  for (;;) {
+    const { conductor: state, generation } = await stores.ledger.getRun(runId)
+    const [next] = state?.kind === 'open' ? state.planning : []
+    if (next === undefined) return
+    const { item_id: itemId, version } = next
+    const started = anEvent({ event: 'item.started', phase: 'execution', data: { item_id: itemId } })
+    const item = { itemId, version, reads: 'r', started }
+    await stores.ledger.plan(runId, { slice: 0, operations: [], last: true, planHash: itemId, generation, item })
+  }
+}
+
+const tell = (runId: RunId, message: InboxMessage, command: string) =>
+  stores.ledger.sendToConductor(runId, message, { command, origin: { kind: 'human', id: 'me' } })
 
 async function eventsOf(runId: RunId) {
   return stores.ledger.readEvents(runId, { after: 0, limit: 100 })
@@ -138,12 +154,7 @@ describe('the first step of a run', () => {
       waits: { kind: 'approval' },
       planning: [{ item_id: 'lint', estimate: true }],
     })
-    const approve = (plan_hash: string) =>
-      stores.ledger.sendToConductor(
-        runId,
-        { kind: 'approved', plan_hash, by: 'me' },
-        { command: plan_hash, origin: { kind: 'human', id: 'me' } },
-      )
+    const approve = (plan_hash: string) => tell(runId, { kind: 'approved', plan_hash, by: 'me' }, plan_hash)
     await approve('another')
     await step(runId)
     expect((await agendaOf(runId)).items).toMatchObject([{ status: 'waiting' }])
@@ -156,6 +167,91 @@ describe('the first step of a run', () => {
     expect(await asked()).toBe(1)
   })
 })
+
+describe('the steps after it', () => {
+  it('ask nobody while items are under way, and then how the run goes on: another way where one was closed', async () => {
+    const runId = await conducted()
+    const { step, asked } = await conductor('replan')
+    expect([await step(runId), await step(runId), await asked()]).toEqual(['idle', 'idle', 1])
+    await endItems(runId)
+    expect([await step(runId), await asked()]).toEqual(['idle', 2])
+    await endItems(runId)
+    expect([await step(runId), await asked()]).toEqual(['over', 3])
+    const { items, answer } = await agendaOf(runId)
+    expect(items.map(({ item_id: id, status }) => [id, status])).toEqual([
+      ['first', 'ended'],
+      ['second', 'cancelled'],
+      ['lint', 'ended'],
+    ])
+    expect(answer).not.toBeNull()
+  })
+
+  it('block the run once two decisions have brought nothing new, without asking for a third', async () => {
+    const runId = await conducted()
+    const { step, asked } = await conductor('fruitless')
+    for (let round = 0; round < 3; round++) {
+      expect(await step(runId)).toBe('idle')
+      await endItems(runId)
+    }
+    expect([await step(runId), await asked()]).toEqual(['over', 3])
+    expect(await stateOf(runId)).toMatchObject({
+      kind: 'blocked',
+      code: 'POLICY_004',
+      reason: expect.stringMatching(/^the last 2/),
+    })
+  })
+
+  it('make one follow-up of a wake, however often it comes', async () => {
+    const runId = await conducted()
+    const { step, asked } = await conductor('wake')
+    const rationale = 'nothing has moved for 60 s'
+    const stalled = { kind: 'stalled_run', urgency: 'low', mitigation: 'retry', rationale } as const
+    const escalation = { ...stalled, affected: ['run'], dedup_key: 'stalled 1' }
+    const wake: InboxMessage = { kind: 'escalation', escalation }
+    await step(runId)
+    await tell(runId, wake, 'one')
+    await tell(runId, wake, 'two')
+    await endItems(runId)
+    await step(runId)
+    await tell(runId, wake, 'three')
+    await endItems(runId)
+    expect([await step(runId), await asked()]).toEqual(['over', 3])
+    expect((await agendaOf(runId)).items.map(({ item_id: id }) => id)).toEqual(['lint', 'wake-1'])
+  })
+
+  it('take what somebody says into the objective before anything else is decided', async () => {
+    const runId = await conducted()
+    const { step, asked } = await conductor('one')
+    await step(runId)
+    await tell(runId, { kind: 'said', text: 'and the docs', by: 'me' }, 'said')
+    expect([await step(runId), await asked()]).toEqual(['idle', 1])
+    await endItems(runId)
+    expect([await step(runId), await asked()]).toEqual(['over', 3])
+    const decisions = (await eventsOf(runId)).map(({ event }) => event)
+    expect(decisions.filter((event) => /^(?:agenda|conductor|objective)\./.test(event))).toEqual([
+      'agenda.decided',
+      'objective.extended',
+      'objective.refined',
+      'conductor.decided',
+    ])
+  })
+
+  it('of a plan that is only counted end the run when all is counted', async () => {
+    const runId = await conducted({ dryRun: true })
+    const { step, asked } = await conductor('one')
+    expect(await step(runId)).toBe('idle')
+    const { version } = PlanningItem.parse(openOf(await stateOf(runId))[0])
+    const estimate = { operations: 3, tokens: 900 }
+    await stores.ledger.noteItem(runId, { itemId: 'lint', version, reads: 'r', estimate })
+    expect([await step(runId), await asked()]).toEqual(['over', 1])
+    expect([await stateOf(runId), (await agendaOf(runId)).items]).toMatchObject([
+      { kind: 'done' },
+      [{ status: 'waiting' }],
+    ])
+  })
+})
+
+const openOf = (state: ConductorState | null) => (state?.kind === 'open' ? state.planning : [])
 
 describe('an answer that is no decision', () => {
   it('is explained to the model once, which then does better', async () => {

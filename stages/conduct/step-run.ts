@@ -6,7 +6,7 @@ import { newToken, type ProjectId, type RunId } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
 import { repeatEvery } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
-import type { Step } from '#store/ledger/agenda.ts'
+import type { Step } from '#store/ledger/conductor-steps.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import {
   type DecisionRecord,

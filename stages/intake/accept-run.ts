@@ -167,7 +167,7 @@ function describeRun({ projectId, correlation, holder }: Intake, { runId, reques
       event: 'run.accepted',
       phase: 'snapshot',
       origin: { kind: 'api', id: correlation.requestId },
-      data: { agents: request.agents, ...codeOf(request, archiveHash) },
+      data: { agents: request.agents, objective: request.objective, ...codeOf(request, archiveHash) },
     },
   }
 }

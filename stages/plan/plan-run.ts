@@ -271,6 +271,6 @@ function planView({ agents, nodesLookedAt, beyondLimit, unchanged, notices }: Pl
   }
 }
 
-function planLine({ operationId, bundleHash, priority, after }: PlannedOperation): string {
-  return [operationId, bundleHash, priority, ...after].join(' ')
+function planLine({ operationId: id, bundleHash, priority, after }: PlannedOperation): string {
+  return [id, bundleHash, priority, ...after].join(' ')
 }

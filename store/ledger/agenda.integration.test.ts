@@ -5,6 +5,7 @@ import { aPlannedItem, anItem, conductedRun, dispatchItems, takeStep } from '#te
 import { anEvent, anOutcome, aPlannedOperation, endRun, testLedger } from '#testing/open-test-ledger.ts'
 import { useOpened } from '#testing/use-opened.ts'
 import { runKeys } from './keys.ts'
+import { forgetRun } from './retention.ts'
 
 const test = useOpened(testLedger)
 const origin = { kind: 'api', id: 'q1' } as const
@@ -52,7 +53,9 @@ describe('an item of an agenda', () => {
       operations: 2,
       counts: { succeeded: 1, failed: 1, blocked: 0 },
       faults: { AGENT_004: 1 },
-      ...{ change_sets: 1, findings: 2, tokens: 30 },
+      change_sets: 1,
+      findings: 2,
+      tokens: 30,
     })
     const [started] = await eventsOf(runId, 'item.started')
     expect(started?.causationSeq).toBe(decided?.seq)
@@ -79,6 +82,27 @@ describe('an item of an agenda', () => {
     expect(await heardOf(runId)).toHaveLength(2)
     expect((await ledger.getRun(runId)).conductor).toMatchObject({ kind: 'open', messages: 2, planning: [] })
     expect((await ledger.verify(runId)).violations).toEqual([])
+  })
+
+  it('of more than one slice ends with the last of all, although those of the first have ended before', async () => {
+    const { ledger } = test
+    const runId = await conductedRun(ledger)
+    await planned(runId, 'before', [third])
+    const version = await dispatchItems(ledger, runId, anItem('large'))
+    const slice = (at: number, operation: PlannedOperation) => {
+      const sent = { ...aPlannedItem('large', version, [operation], 2), slice: at, last: at === 1, planHash: 'p' }
+      return ledger.plan(runId, sent)
+    }
+    expect([await slice(0, first), await slice(0, first)]).toEqual(['planned', 'already'])
+    expect((await ledger.getRun(runId)).conductor).toMatchObject({ planning: [{ item_id: 'large', generation: 2 }] })
+    await test.settleAll(runId)
+    expect(await heardOf(runId)).toEqual([{ kind: 'item_ended', item_id: 'before' }])
+    expect([await slice(1, second), await slice(1, second)]).toEqual(['planned', 'already'])
+    await test.settleAll(runId)
+    expect(await heardOf(runId)).toHaveLength(2)
+    const counts = (await ledger.readAgenda(runId))?.counts.get('large')
+    expect(counts).toMatchObject({ planned: 2, open: 0, ended: { succeeded: 2 } })
+    expect((await ledger.getRun(runId)).generation).toBe(2)
   })
 
   it('of which nothing comes ends at once, and one that cannot be planned is blocked with the reason', async () => {
@@ -109,7 +133,7 @@ describe('an item of an agenda', () => {
     await planned(runId, 'one', [first, second])
     await test.settleAll(runId)
     const { operationId } = first
-    const repeats = { operationId, supersedes: operationId, because: 'asked', changeSetIds: [] } as const
+    const repeats = { operationId, supersedes: operationId, because: 'asked' as const, changeSetIds: [] }
     await planned(runId, 'again', [{ ...first, operationId: recordId(operationId, 2), repeats }, third], 2)
     await test.settleAll(runId)
     const counts = (await ledger.readAgenda(runId))?.counts
@@ -135,6 +159,30 @@ describe('an item of an agenda', () => {
     const agenda = await ledger.readAgenda(runId)
     expect(agenda?.state.items.map(({ status }) => status)).toEqual(['cancelled', 'cancelled'])
     expect((await ledger.verify(runId)).violations).toEqual([])
+  })
+})
+
+describe('a run with an objective', () => {
+  it('that is begun again is decided on by its conductor, who hears of it, and leaves nothing when it is forgotten', async () => {
+    const { ledger, redis, namespace } = test
+    const runId = await conductedRun(ledger)
+    await planned(runId, 'one', [first])
+    await test.settleAll(runId)
+    await takeStep(ledger, runId, { close: { kind: 'blocked', code: 'POLICY_001', reason: 'no way on' } })
+    await endRun(ledger, runId, 'blocked')
+    await ledger.reopen(await ledger.getRun(runId), { wanted: {}, origin, command: newToken() })
+    expect(await ledger.getRun(runId)).toMatchObject({ status: 'running', phase: 'discovery', conductor: null })
+    const conducting = {
+      to: { phase: 'execution' },
+      command: 'plan',
+      set: { conductor: 'open', planned: '1' },
+    } as const
+    await ledger.move(runId, { from: [{ status: 'running' }], ...conducting, events: [] })
+    expect(await heardOf(runId)).toEqual([{ kind: 'reopened' }])
+    await takeStep(ledger, runId, { close: { kind: 'done' } })
+    await endRun(ledger, runId)
+    expect(await forgetRun({ redis, namespace }, await ledger.getRun(runId))).toBe('forgotten')
+    expect(await redis.keys(`${namespace}:{${runId}}:*`)).toEqual([])
   })
 })
 
@@ -233,15 +281,5 @@ describe('a step of a conductor', () => {
     expect(await ledger.getRun(runId)).toMatchObject({ phase: 'review', conductor: close })
     const message = { kind: 'said', text: 'more', by: 'human/t1' } as const
     expect(await ledger.sendToConductor(runId, message, { command: 'a', origin })).toBe('over')
-    await endRun(ledger, runId, 'blocked')
-    await ledger.reopen(await ledger.getRun(runId), { wanted: {}, origin, command: newToken() })
-    expect(await ledger.getRun(runId)).toMatchObject({ status: 'running', phase: 'discovery', conductor: null })
-    const conducting = {
-      to: { phase: 'execution' },
-      command: 'plan',
-      set: { conductor: 'open', planned: '1' },
-    } as const
-    await ledger.move(runId, { from: [{ status: 'running' }], ...conducting, events: [] })
-    expect(await heardOf(runId)).toEqual([{ kind: 'reopened' }])
   })
 })

@@ -1,5 +1,5 @@
 -- Further KEYS: agenda. ARGV: token, lease in ms. Claims the present step of the run's conductor, or renews the claim of the token.
--- Answers named fields, name and value in turn (agenda.ts).
+-- Answers named fields, name and value in turn (conductor-steps.ts).
 local refused = refusal()
 -- A step takes in no more messages than this.
 local max_inbox = 200

@@ -30,7 +30,12 @@ redis.call('HSET', agenda, 'state', ARGV[3], 'made_by', ARGV[1])
 redis.call('HDEL', agenda, 'token', 'until', 'reply')
 redis.call('HSET', keys.run, 'agenda_version', text(version))
 
-local planning = cjson.decode(redis.call('HGET', keys.run, 'planning') or '[]')
+-- An item that was to be planned before is planned for this version only.
+local again, planning = {}, {}
+for i = 10, first_event - 1, 2 do again[ARGV[i]] = true end
+for _, one in ipairs(cjson.decode(redis.call('HGET', keys.run, 'planning') or '[]')) do
+  if not again[one.item_id] then planning[#planning + 1] = one end
+end
 for i = 10, first_event - 1, 2 do
   local item, estimated = ARGV[i], ARGV[i + 1] == '1'
   local fields = {}

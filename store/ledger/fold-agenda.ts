@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { ItemId, type ItemState } from '#domain/agenda.ts'
+import { ItemId } from '#domain/agenda.ts'
 import type { Event } from '#domain/event.ts'
 import { type EndedOperationStatus, endedOperationStatuses, isEndedOperation } from '#domain/operation.ts'
-import { isEnded, type Run } from '#domain/run.ts'
+import type { Run } from '#domain/run.ts'
 import type { OperationAccount, Violation } from './accounts.ts'
-import type { AgendaView } from './agenda.ts'
+import type { AgendaView } from './conductor-steps.ts'
 
 const Status = z.enum(endedOperationStatuses)
 const Items = z.array(z.object({ item_id: ItemId })).default([])
@@ -17,7 +17,6 @@ const EndedData = StartedData.omit({ generation: true }).extend({
   findings: z.int(),
 })
 const OperationData = z.object({
-  item_id: ItemId.optional(),
   status: Status,
   change_set_id: z.string().optional(),
   change_set_ids: z.array(z.string()).optional(),
@@ -37,119 +36,124 @@ type Folded = {
 /** These decisions are counted in the agenda; one to block is only where there is a plan. */
 const counted = new Set(['dispatch', 'retry', 'follow_up', 'complete'])
 
-/**
- * Follows the items of an agenda: each begins with `item.started`, and ends once, when all of its operations have (invariant 3); the agenda has the items
- * and the decisions that the events tell of, and counts of each what its operations came to (invariant 2).
- */
+/** Compares the items of an agenda, and how many decisions it counts, with the decisions that the events tell of (invariants 2 and 3). */
 export function foldAgenda() {
-  const items = new Map<ItemId, Folded>()
   const named = new Set<ItemId>()
   let [decisions, isPlanned, isRefined] = [0, false, false]
-  const faults: string[] = []
-  const openItem = (id: ItemId) => {
-    const item = items.get(id)
-    return item?.isOpen === true ? item : undefined
+  const early: string[] = []
+
+  function take({ event, seq, data }: Event): void {
+    if (event !== 'agenda.decided' && event !== 'objective.refined' && event !== 'conductor.decided') return
+    const { kind, items } = DecidedData.parse(data)
+    for (const { item_id: id } of items) named.add(id)
+    if (event === 'conductor.decided' && (counted.has(kind) || (kind === 'block' && isPlanned))) decisions += 1
+    if (event === 'objective.refined') isRefined = true
+    if (event !== 'agenda.decided') return
+    if (isPlanned) early.push(`event ${seq} ${event}: there was an agenda before`)
+    isPlanned = true
   }
 
-  function take(event: Event): void {
-    const { data, seq } = event
-    const blame = (what: string) => void faults.push(`event ${seq} ${event.event}: ${what}`)
-    switch (event.event) {
-      case 'agenda.decided':
-      case 'objective.refined':
-      case 'conductor.decided': {
-        const { kind, items: decided } = DecidedData.parse(data)
-        for (const { item_id: id } of decided) named.add(id)
-        if (event.event === 'objective.refined') isRefined = true
-        if (event.event === 'agenda.decided' && isPlanned) blame('there was an agenda before')
-        if (event.event === 'conductor.decided' && (counted.has(kind) || (kind === 'block' && isPlanned)))
-          decisions += 1
-        if (event.event === 'agenda.decided') isPlanned = true
-        return
-      }
-      case 'item.started': {
-        const { item_id: id, operations, generation } = StartedData.parse(data)
-        if (openItem(id) !== undefined) blame(`item ${id} had not ended`)
-        const none = { ended: new Map(), changeSets: 0, findings: 0, isOpen: true }
-        items.set(id, { operations, generation, ...none })
-        return
-      }
-      case 'operation.ended':
-      case 'operation.skipped':
-        return count(OperationData.parse(data), blame)
-      case 'item.ended':
-        return end(EndedData.parse(data), blame)
-      case 'item.blocked': {
-        const item = openItem(OfItem.parse(data).item_id)
-        if (item !== undefined) item.isOpen = false
-        return
-      }
-      default:
-    }
-  }
-
-  function count(data: z.infer<typeof OperationData>, blame: (what: string) => void): void {
-    if (data.item_id === undefined) return
-    const item = openItem(data.item_id)
-    if (item === undefined) return blame(`item ${data.item_id}, which it is of, was not under way`)
-    const { change_set_id: set, change_set_ids: sets = set === undefined ? [] : [set] } = data
-    item.ended.set(data.status, (item.ended.get(data.status) ?? 0) + 1)
-    item.changeSets += sets.length
-    item.findings += data.findings
-  }
-
-  function end(data: z.infer<typeof EndedData>, blame: (what: string) => void): void {
-    const item = openItem(data.item_id)
-    if (item === undefined) return blame(`item ${data.item_id} was not under way`)
-    item.isOpen = false
-    const told = `${countsText((status) => data.counts[status] ?? 0)}, ${data.change_sets} sets, ${data.findings} findings`
-    const found = `${countsText((status) => item.ended.get(status) ?? 0)}, ${item.changeSets} sets, ${item.findings} findings`
-    if (told !== found) blame(`item ${data.item_id} has ended with ${told}; its operations with ${found}`)
-    const all = sumOf(item)
-    if (all !== item.operations)
-      blame(`item ${data.item_id} has ${item.operations} operations, of which ${all} have ended`)
-  }
-
-  function violations(run: Run, accounts: Accounts, agenda: AgendaView | undefined): Violation[] {
-    const lasting = [...items].flatMap(([id, item]) => {
-      if (!item.isOpen || (!isEnded(run.status) && sumOf(item) < item.operations)) return []
-      const isStopped = run.status === 'cancelled' || run.status === 'failed'
-      return isStopped && sumOf(item) < item.operations ? [] : [`item ${id} has not ended, all of its operations have`]
-    })
-    const stored = agenda === undefined ? [] : [...agendaFaults(agenda), ...countFaults(agenda, accounts)]
+  function violations(agenda: AgendaView | undefined): Violation[] {
+    const ofEvents = early.map((message): Violation => ({ invariant: 3, message }))
+    if (agenda === undefined) return ofEvents
+    const { items, decisions: stored } = agenda.state
+    const has = new Set(items.map(({ item_id: id }) => id))
+    const strange = [...has].filter((id) => !named.has(id)).map((id) => `the agenda has item ${id}, no decision has`)
+    const lost = isRefined ? [] : [...named].filter((id) => !has.has(id)).map((id) => `the agenda lacks item ${id}`)
+    const miscounted = stored === decisions ? [] : [`${stored} decisions are counted, the events have ${decisions}`]
     return [
-      ...[...faults, ...lasting].map((message): Violation => ({ invariant: 3, message })),
-      ...stored.map((message): Violation => ({ invariant: 2, message })),
+      ...ofEvents,
+      ...[...strange, ...lost, ...miscounted].map((message): Violation => ({ invariant: 2, message })),
     ]
   }
 
-  function agendaFaults({ state }: AgendaView): string[] {
-    const has = new Set(state.items.map((item: ItemState) => item.item_id))
-    const strange = [...has].filter((id) => !named.has(id)).map((id) => `the agenda has item ${id}, no decision has`)
-    const lost = isRefined ? [] : [...named].filter((id) => !has.has(id)).map((id) => `the agenda lacks item ${id}`)
-    const isCounted = state.decisions === decisions
-    const miscounted = isCounted ? [] : [`${state.decisions} decisions are counted, the events have ${decisions}`]
-    return [...strange, ...lost, ...miscounted]
+  return { take, violations }
+}
+
+/**
+ * Follows the items of an agenda: each begins with `item.started`, and ends once, when all of its operations have, with their counts
+ * (invariant 3); the ledger counts the same (invariant 2).
+ */
+export function foldItems() {
+  const items = new Map<ItemId, Folded>()
+  const faults: string[] = []
+  const openItem = (id: ItemId | undefined) => {
+    const item = id && items.get(id)
+    return item && item.isOpen ? item : undefined
   }
 
-  /** Compares what is counted of each item with its operations. */
-  function countFaults({ counts }: AgendaView, accounts: Accounts): string[] {
-    const ofItems = Map.groupBy(accounts.values(), ({ itemId, generation }) => `${itemId} ${generation}`)
-    return [...counts].flatMap(([id, { planned, open, ended }]) => {
-      if (planned === 0) return [] // it was dispatched again, and nothing of it is planned yet
-      const own = ofItems.get(`${id} ${items.get(id)?.generation}`) ?? []
-      const now = own.filter(({ status }) => !isEndedOperation(status)).length
-      const is = `${planned} planned, ${open} open, ${countsText((status) => ended[status] ?? 0)}`
-      const has = (status: EndedOperationStatus) => own.filter((operation) => operation.status === status).length
-      const found = `${own.length} planned, ${now} open, ${countsText(has)}`
-      return is === found ? [] : [`of item ${id} are counted ${is}; its operations are ${found}`]
+  function take(event: Event): void {
+    const blame = (what: string) => void faults.push(`event ${event.seq} ${event.event}: ${what}`)
+    const { item_id: id } = OfItem.safeParse(event.data).data ?? {}
+    if (id === undefined) return
+    const item = openItem(id)
+    if (event.event === 'item.started') {
+      if (item !== undefined) blame(`item ${id} had not ended`)
+      const none = { ended: new Map(), changeSets: 0, findings: 0, isOpen: true }
+      items.set(id, { ...StartedData.parse(event.data), ...none })
+    }
+    if (event.event === 'operation.ended' || event.event === 'operation.skipped') {
+      if (item === undefined) blame(`item ${id}, which it is of, was not under way`)
+      else countEnded(item, OperationData.parse(event.data))
+    }
+    if (event.event === 'item.ended') {
+      if (item === undefined) blame(`item ${id} was not under way`)
+      else for (const fault of faultsOfEnd(item, EndedData.parse(event.data))) blame(`item ${id} ${fault}`)
+    }
+    if (item !== undefined && (event.event === 'item.ended' || event.event === 'item.blocked')) item.isOpen = false
+  }
+
+  function violations(
+    { status }: Pick<Run, 'status'>,
+    accounts: Accounts,
+    agenda: AgendaView | undefined,
+  ): Violation[] {
+    const lasting = [...items].flatMap(([id, item]) => {
+      const isDue = sumOf(item) === item.operations || status === 'completed' || status === 'blocked'
+      return item.isOpen && isDue
+        ? [`item ${id} has not ended, ${sumOf(item)} of its ${item.operations} operations have`]
+        : []
     })
+    const ofEvents = [...faults, ...lasting].map((message): Violation => ({ invariant: 3, message }))
+    const stored = agenda === undefined ? [] : countFaults(agenda, { accounts, items })
+    return [...ofEvents, ...stored.map((message): Violation => ({ invariant: 2, message }))]
   }
 
   return { take, violations }
 }
 
 type Accounts = ReadonlyMap<string, OperationAccount>
+
+function countEnded(item: Folded, data: z.infer<typeof OperationData>): void {
+  const { change_set_id: set, change_set_ids: sets = set === undefined ? [] : [set] } = data
+  item.ended.set(data.status, (item.ended.get(data.status) ?? 0) + 1)
+  item.changeSets += sets.length
+  item.findings += data.findings
+}
+
+function faultsOfEnd(item: Folded, data: z.infer<typeof EndedData>): string[] {
+  const told = `${countsText((status) => data.counts[status] ?? 0)}, ${data.change_sets} sets, ${data.findings} findings`
+  const found = `${countsText((status) => item.ended.get(status) ?? 0)}, ${item.changeSets} sets, ${item.findings} findings`
+  const faults = told === found ? [] : [`has ended with ${told}; its operations with ${found}`]
+  const all = sumOf(item)
+  return all === item.operations ? faults : [...faults, `has ${item.operations} operations, of which ${all} have ended`]
+}
+
+type Counted = { accounts: Accounts; items: ReadonlyMap<ItemId, Folded> }
+
+/** Compares what is counted of each item with its operations. */
+function countFaults({ counts }: AgendaView, { accounts, items }: Counted): string[] {
+  const ofItems = Map.groupBy(accounts.values(), ({ itemId, generation }) => `${itemId} ${generation}`)
+  return [...counts].flatMap(([id, { planned, open, ended }]) => {
+    if (planned === 0) return [] // it was dispatched again, and nothing of it is planned yet
+    const own = ofItems.get(`${id} ${items.get(id)?.generation}`) ?? []
+    const now = own.filter(({ status }) => !isEndedOperation(status)).length
+    const is = `${planned} planned, ${open} open, ${countsText((status) => ended[status] ?? 0)}`
+    const has = (status: EndedOperationStatus) => own.filter((operation) => operation.status === status).length
+    const found = `${own.length} planned, ${now} open, ${countsText(has)}`
+    return is === found ? [] : [`of item ${id} are counted ${is}; its operations are ${found}`]
+  })
+}
 
 function sumOf({ ended }: Folded): number {
   return ended.values().reduce((sum, count) => sum + count, 0)

@@ -27,6 +27,7 @@ function faults({ status, operation, questions }: Kept, given: readonly GivenEve
     findings: 0,
     waitsFor: [],
     generation: 1,
+    itemId: null,
     repeats: null,
     supersededBy: null,
     isSaying: false,

@@ -38,10 +38,7 @@ function scriptedKeys(prefix: string) {
     suspects: `${prefix}suspects`,
     /** Operations that wait for an answer, by the time they wait until. */
     waiting: `${prefix}waiting`,
-    /**
-     * Field `q<N>`: what was asked; `q<N>:end`: how that ended, while it is not open. Both JSON. `allowed:<bundle hash>:<tool>`: who has
-     * allowed the tool for the run.
-     */
+    /** Field `q<N>`: what was asked; `q<N>:end`: how that ended. Both JSON. `allowed:<bundle hash>:<tool>`: who has allowed the tool for the run. */
     questions: `${prefix}questions`,
     /** Failed operations, and blocked ones, by their place in the plan. */
     failed: `${prefix}failed`,
@@ -66,7 +63,7 @@ function scriptedKeys(prefix: string) {
     pace: `${prefix}pace`,
     /** `<operation>:<attempt>` for what attempts have said that are over, until it is in the object store (talk.ts). */
     past: `${prefix}past`,
-    /** Field `<item>:<what>`: what an item of the agenda has come to since it was dispatched last (agenda.ts). */
+    /** Field `<item>:<what>`: what an item of the agenda has come to since it was dispatched last (conductor-steps.ts). */
     items: `${prefix}items`,
     /** What the conductor must hear, in order: JSON of `InboxMessage`. */
     inbox: `${prefix}inbox`,

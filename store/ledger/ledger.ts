@@ -5,7 +5,7 @@ import { type Log, silentLog } from '#platform/log.ts'
 import { openRedactor, type Redactor } from '#platform/secrets/redactor.ts'
 import type { Signer } from '#platform/signer.ts'
 import { leftovers } from './accounts.ts'
-import { claimStep, commitStep, noteItem, noteReply, readAgenda, sendToConductor } from './agenda.ts'
+import { claimStep, commitStep, noteItem, noteReply, readAgenda, sendToConductor } from './conductor-steps.ts'
 import { append, claim } from './attempt.ts'
 import { countSpent, noteProjectBudget, readProjectBudget, setBudget, setProjectBudget } from './budgets.ts'
 import { countVerdicts, decide, lastDecision, operationsOfSets, readDecisions, setsBuiltOn } from './decisions.ts'
@@ -22,9 +22,8 @@ import { countFailures, endedOperations, getOperation, listOperations, listRepor
 import { activeRuns, getRun, listRuns } from './read-runs.ts'
 import { reopen } from './reopen.ts'
 import { outboxLength, relayResults } from './results.ts'
-import { cancel, createRun, deactivate, endSlice, expectRunRoom, move } from './run-commands.ts'
+import { cancel, createRun, deactivate, endSlice, expectRunRoom, move, takeResult } from './run-commands.ts'
 import { bindTo, type LedgerStore } from './store.ts'
-import { takeResult } from './take-result.ts'
 import { readTalk, talkVersion } from './talk.ts'
 import { lastTold, readTold, tellEvents, trimTold } from './told-events.ts'
 import { readUsage } from './usage.ts'
@@ -107,6 +106,7 @@ function budgetCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
     countSpent: bind(countSpent),
     setProjectBudget: bind(setProjectBudget),
     readProjectBudget: bind(readProjectBudget),
+    readUsage: bind(readUsage),
   }
 }
 
@@ -145,7 +145,6 @@ export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
     ...conductorCommands(bind),
     outboxLength: bind(outboxLength),
     relayResults: bind(relayResults),
-    readUsage: bind(readUsage),
     getRun: bind(getRun),
     listRuns: bind(listRuns),
     activeRuns: bind(activeRuns),

@@ -126,7 +126,10 @@ function refused(runId: RunId, requestId: string, why: z.infer<typeof Refusal>, 
   const { text = '', verdict } = question?.answer ?? {}
   const answered = verdict ?? JSON.stringify(text.slice(0, 200))
   const choices = question?.choices?.join(', ') ?? ''
-  const taken = question?.call === undefined ? 'a text' : `a verdict: ${ApprovalVerdict.options.join(', ')}`
+  const taken =
+    question?.call === undefined
+      ? 'a text'
+      : `a verdict: ${ApprovalVerdict.options.join(', ')} (remora answer --allow, --allow-for-run, --deny)`
   const [code, message] = (
     {
       no_question: ['ASK_001', `Run "${runId}" has no question "${requestId}".`],

@@ -12,7 +12,11 @@ async function claimed({ ledger }: Pick<TestLedger, 'ledger'>): Promise<RunId> {
 const state = {
   objective: 'Every function is explained.',
   items: [anItem('lint', { status: 'planning' }), anItem('other')],
-  ...{ decisions: 0, bootstrap: null, fruitless: 0, approval: null, answer: null },
+  decisions: 0,
+  bootstrap: null,
+  fruitless: 0,
+  approval: null,
+  answer: null,
 }
 
 export const agendaCases: readonly ResendCase[] = [

@@ -15,6 +15,7 @@ const createScript = runScript('create-run', 'events')
 const moveScript = runScript('move')
 const cancelScript = runScript('cancel')
 const endSliceScript = runScript('end-slice')
+const takeScript = runScript('take-result', 'keys')
 const sliceLength = 200
 
 export type NewRun = {
@@ -263,4 +264,24 @@ export async function endSlice(store: LedgerStore, runId: RunId, first: number):
   const answer = await endSliceScript(store.redis, keys, [first, sliceLength, kind, id])
   const reply = EndSliceReply.parse(expectKnownRun(runId, answer))
   return reply === 'going_on' ? undefined : { next: reply.next, open: reply.open }
+}
+
+const TakeReply = z.union([
+  z.literal('open'),
+  NamedFields.pipe(z.object({ at: z.coerce.number(), by: z.string(), own: z.int() })),
+])
+
+/** `taken`: it is the caller's. `consumed`: another one has had it. `open`: the run has not ended. */
+export type TakenResult = { kind: 'taken' | 'consumed'; by: string; at: number } | { kind: 'open' }
+
+/** Takes the result of the run's present generation, which only one command gets; sent again, it gets it again. RUN_001. */
+export async function takeResult(
+  store: LedgerStore,
+  runId: RunId,
+  { command, by }: { command: string; by: string },
+): Promise<TakenResult> {
+  const answer = await takeScript(store.redis, runKeys(store.namespace, runId).scripted, [command, by])
+  const reply = TakeReply.parse(expectKnownRun(runId, answer))
+  if (reply === 'open') return { kind: 'open' }
+  return { kind: reply.own === 1 ? 'taken' : 'consumed', by: reply.by, at: reply.at }
 }

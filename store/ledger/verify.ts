@@ -5,8 +5,8 @@ import { recordId, type RunId } from '#domain/ids.ts'
 import { isEndedOperation, operationStatuses, type OperationStatus, type RepeatedWork } from '#domain/operation.ts'
 import { isEnded, type Run } from '#domain/run.ts'
 import { segmentOf } from './stored-events.ts'
-import { readAgenda } from './agenda.ts'
-import { foldAgenda } from './fold-agenda.ts'
+import { readAgenda } from './conductor-steps.ts'
+import { foldAgenda, foldItems } from './fold-agenda.ts'
 import { foldOperations, type OperationsFold } from './fold-operations.ts'
 import { foldBudgets } from './fold-budgets.ts'
 import { foldQuestions } from './fold-questions.ts'
@@ -42,7 +42,7 @@ export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verif
   const operations = foldOperations({ planned: accounts, policy: run.request.errorPolicy })
   const [lifecycle, modelCalls, decisions, budgets] = [foldRun(), foldModelCalls(), foldDecisions(), foldBudgets()]
   const questions = foldQuestions(operations, budgets)
-  const [tally, causes, items] = [foldTally(), foldCauses(), foldAgenda()]
+  const [tally, causes, decided, items] = [foldTally(), foldCauses(), foldAgenda(), foldItems()]
   const { events, violations } = await readAll(store, run, [
     operations.take,
     lifecycle.take,
@@ -52,6 +52,7 @@ export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verif
     decisions.take,
     tally.take,
     causes.take,
+    decided.take,
     items.take,
   ])
   violations.push(...operations.violations, ...modelCalls.violations, ...lifecycle.violations(run))
@@ -66,7 +67,8 @@ export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verif
   violations.push(...(await compareFindings(store, run, accounts)))
   const asked = { questions: await listQuestions(store, runId), allowed: await allowedTools(store, runId) }
   violations.push(...questions.violations(run, accounts, asked))
-  violations.push(...items.violations(run, accounts, await readAgenda(store, runId)))
+  const agenda = await readAgenda(store, runId)
+  violations.push(...decided.violations(agenda), ...items.violations(run, accounts, agenda))
   violations.push(...decisions.violations(await readDecisions(store, runId), await countVerdicts(store, runId)))
   // Of what is missing invariant 1 has said it.
   if (events >= run.seq) violations.push(...causes.violations, ...tally.violations(await readTally(store, runId)))

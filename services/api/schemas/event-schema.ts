@@ -43,8 +43,3 @@ export const EventPage = z
   })
   .meta({ id: 'EventPage' })
 export type EventPage = z.infer<typeof EventPage>
-
-/** `next_after` is the `after` of the next page; at the end it stays what it was, before that a page may be short or empty. */
-export const ProjectEventPage = z
-  .strictObject({ events: z.array(EventView), next_after: z.string() })
-  .meta({ id: 'ProjectEventPage' })

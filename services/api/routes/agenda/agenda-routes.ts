@@ -1,5 +1,5 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
-import type { InboxMessage } from '#domain/agenda.ts'
+import type { AgendaState, InboxMessage } from '#domain/agenda.ts'
 import { AppError } from '#domain/error.ts'
 import { sha256 } from '#domain/ids.ts'
 import { isEnded, type Run } from '#domain/run.ts'
@@ -21,61 +21,60 @@ export type AgendaRouteDeps = {
 }
 
 export function agendaRoutes(deps: AgendaRouteDeps): OpenAPIHono<ApiEnv> {
-  const { ledger, records, fullPrompts } = deps
   const routes = new OpenAPIHono<ApiEnv>()
+  addReading(routes, deps)
+  addTelling(routes, deps)
+  return routes
+}
+
+/** RUN_012 for a run without an objective. */
+async function findConducted(runId: string, { projectId }: Caller, ledger: AgendaRouteDeps['ledger']) {
+  const run = await findRun(runId, projectId, ledger)
+  const agenda = await ledger.readAgenda(run.runId)
+  if (agenda !== undefined) return { run, agenda }
+  throw new AppError('RUN_012', `Run "${runId}" was asked for by its agents alone: it has no objective to plan for.`)
+}
+
+function addReading(routes: OpenAPIHono<ApiEnv>, { ledger, records, fullPrompts }: AgendaRouteDeps): void {
   const decisionsOf = openAgendaDecisions(ledger)
-  const find = async (runId: string, { projectId }: Caller) => {
-    const run = await findRun(runId, projectId, ledger)
-    const agenda = await ledger.readAgenda(run.runId)
-    if (agenda !== undefined) return { run, agenda }
-    throw new AppError(
-      'RUN_012',
-      `Run "${runId}" was asked for by its agents alone: nothing is planned for an objective.`,
-    )
-  }
   routes.openapi(agendaEndpoints.agenda, async (c) => {
-    const { run, agenda } = await find(c.req.valid('param').run_id, c.get('caller'))
-    const decisions = await decisionsOf(run)
-    return c.json(
-      agendaView(
-        run,
-        agenda,
-        decisions.map(({ view }) => view),
-      ),
-      200,
-    )
+    const { run, agenda } = await findConducted(c.req.valid('param').run_id, c.get('caller'), ledger)
+    const decisions = (await decisionsOf(run)).map(({ view }) => view)
+    return c.json(agendaView(run, agenda, decisions), 200)
   })
   routes.openapi(agendaEndpoints.talk, async (c) => {
     const { run_id: runId, seq } = c.req.valid('param')
-    const { run } = await find(runId, c.get('caller'))
+    const { run } = await findConducted(runId, c.get('caller'), ledger)
     const hash = (await decisionsOf(run)).find(({ view }) => view.seq === seq)?.recordHash ?? null
     if (hash === null) throw new AppError('RUN_004', `Event ${seq} of run "${runId}" is no decision of a model.`)
     return c.json({ seq, messages: fullPrompts ? messagesOf(await records.readDecision(run, hash)) : [] }, 200)
   })
+}
+
+function addTelling(routes: OpenAPIHono<ApiEnv>, deps: AgendaRouteDeps): void {
   routes.openapi(agendaEndpoints.message, async (c) => {
-    const { run } = await find(c.req.valid('param').run_id, c.get('caller'))
-    const { text } = c.req.valid('json')
-    const message = { kind: 'said', text, by: c.get('caller').tokenId } as const
+    const { run } = await findConducted(c.req.valid('param').run_id, c.get('caller'), deps.ledger)
+    const message = { kind: 'said', text: c.req.valid('json').text, by: c.get('caller').tokenId } as const
     await send(run, message, { key: c.req.valid('header')['idempotency-key'], caller: c.get('caller') }, deps)
     return c.json({ run_id: run.runId, sent: true } as const, 202)
   })
   routes.openapi(agendaEndpoints.approval, async (c) => {
-    const { run, agenda } = await find(c.req.valid('param').run_id, c.get('caller'))
+    const { run, agenda } = await findConducted(c.req.valid('param').run_id, c.get('caller'), deps.ledger)
     const { plan_hash: hash } = c.req.valid('json')
-    const { approval } = agenda.state
-    if (approval === null) throw new AppError('RUN_011', `Run "${run.runId}" has no plan that waits for approval.`)
-    if (approval.plan_hash !== hash)
-      throw new AppError(
-        'RUN_011',
-        `The plan of run "${run.runId}" is another one by now: ${approval.plan_hash}. Look at it first.`,
-      )
-    if (approval.at === undefined) {
+    if (waitsFor(hash, run, agenda.state)) {
       const message = { kind: 'approved', plan_hash: hash, by: c.get('caller').tokenId } as const
       await send(run, message, { key: c.req.valid('header')['idempotency-key'], caller: c.get('caller') }, deps)
     }
     return c.json({ run_id: run.runId, sent: true } as const, 202)
   })
-  return routes
+}
+
+/** Is false once the plan of this hash is approved. RUN_011 for any other one. */
+function waitsFor(hash: string, { runId }: Run, { approval }: AgendaState): boolean {
+  if (approval === null) throw new AppError('RUN_011', `Run "${runId}" has no plan that waits for approval.`)
+  const { plan_hash: present, at } = approval
+  if (present === hash) return at === undefined
+  throw new AppError('RUN_011', `The plan of run "${runId}" is another one by now: ${present}. Look at it first.`)
 }
 
 function messagesOf({ messages }: DecisionRecord): DecisionTalk['messages'] {

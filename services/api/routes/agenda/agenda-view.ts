@@ -2,7 +2,7 @@ import type { AgendaState, Criterion, ItemCounts, ItemState } from '#domain/agen
 import { judgeCriterion } from '#domain/criteria.ts'
 import type { Run } from '#domain/run.ts'
 import type { AgendaDecision, AgendaItemView, RunAgenda } from '#schemas/agenda-schema.ts'
-import type { AgendaView } from '#store/ledger/agenda.ts'
+import type { AgendaView } from '#store/ledger/conductor-steps.ts'
 import { isoTime } from '../../http/schema-parts.ts'
 
 export function agendaView(

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { EventCategoryShape, EventPage, ProjectEventPage } from '#schemas/event-schema.ts'
+import { EventCategoryShape, EventPage } from '#schemas/event-schema.ts'
 import { Frame } from '#schemas/frame-schema.ts'
 import { RunParams } from '#schemas/run-schema.ts'
 import { endpoint } from '../../http/endpoint.ts'
@@ -13,52 +13,37 @@ curl -N -H "Authorization: Bearer $REMORA_TOKEN" -H 'Accept: text/event-stream' 
   "$REMORA_API_URL/v1/runs/$RUN/events"
 \`\`\`
 
-- An event is of the default type (\`onmessage\` of an EventSource); \`id:\` is its number, \`data:\` one line, the JSON it
-  has in a page.
-- It begins after \`Last-Event-ID\` if that header is sent, else after \`after\`. The first frame says what became of that:
-  \`event: connected\` with \`data: {"seq","missed"}\`: nothing was missed (\`missed\` is 0), or so many events follow and are
-  sent first; or \`event: resync\` with \`data: {"after","first","last"}\`: the log has no such position (it is of another
-  run, or Redis has lost the end of the log, which may also come later), nothing more is sent, begin again.
-- The end is \`event: end\` with \`data: {"run_id","status"}\`, then the connection is closed. Close your EventSource on it,
-  and on \`resync\`.
-- With \`category\` only events of these categories are sent; the others still advance the id of the next heartbeat or event.
-- After 15 s of silence a comment \`: heartbeat\` is sent, with the number of the last event that was read as \`id:\`.
-- A stream stops without \`end\` when the service stops, the connection breaks, or the token is revoked or expires (within
-  6 s; the next request is then 401). Connect again with the last id (\`retry: 2000\` asks an EventSource to wait 2 s):
-  nothing is missed or sent twice. A reader that takes nothing for a minute is cut.
-- Before the first event the answer may be a problem: STORE_003 when events cannot be read, STORE_001 when Redis is
-  unreachable. When a store becomes unreachable later, the stream stays open and waits for it.
-- \`limit\` and \`wait_ms\` are checked, but have no effect on a stream.
+- An event is of the default type (\`onmessage\` of an EventSource); \`id:\` is its number, \`data:\` its JSON in one line. It
+  begins after \`Last-Event-ID\` if that header is sent, else after \`after\`.
+- The first frame says what became of that. \`event: connected\`, \`data: {"seq","missed"}\`: nothing was missed (0), or so many events follow.
+  \`event: resync\`, \`data: {"after","first","last"}\`, which may also come later: the log has no such position (it is of another run, or Redis
+  has lost the end of the log); begin again.
+- The end is \`event: end\` with \`data: {"run_id","status"}\`. Close your EventSource on it, and on \`resync\`.
+- With \`category\` only events of these categories are sent; the others still advance the id. \`limit\` has no effect.
+- After 15 s of silence comes a comment \`: heartbeat\`, with the number of the last event that was read as \`id:\`.
+- A stream stops without \`end\` when the service stops, the connection breaks, nothing is taken for a minute, or the token is revoked or expires
+  (within 6 s; the next request is then 401). Connect again with the last id: nothing is missed or sent twice.
+- Before the first event the answer may be a problem, STORE_001 or STORE_003. A store that becomes unreachable later is waited for.
 
-A browser's EventSource cannot send a bearer token: use a client based on \`fetch\` there, or a WebSocket.
+A browser's EventSource cannot send a bearer token: use a client based on \`fetch\` there, or a WebSocket. The same address answers a request
+for one (\`Upgrade: websocket\`) with the same frames and positions, each frame (\`Frame\`) a message of JSON:
 
-The same address answers a request for a WebSocket (\`Upgrade: websocket\`) with the same frames and the same
-positions, each frame (\`Frame\`) a message of JSON:
-
-- \`{"type":"connected","seq","missed"}\` or \`{"type":"resync","after","first","last"}\`, then
-  \`{"type":"event","id","event"}\` and \`{"type":"end","run_id","status"}\`. After 15 s of silence
-  \`{"type":"ping","id"}\`, with the number of the last event that was read.
+- \`connected\` or \`resync\`, then \`{"type":"event","id","event"}\`, and \`end\`; after 15 s of silence \`{"type":"ping","id"}\`.
 - A client may send \`{"type":"ping"}\`, which \`{"type":"pong"}\` answers, and \`{"type":"pong"}\`, at most 4 KiB each.
 - The token is in \`Authorization\`, or among the protocols that are offered: \`new WebSocket(url, ['remora',
-  'remora.bearer.' + token in base64url])\`; the service takes \`remora\`. Without a token, or for an unknown run, the answer is a
-  problem, not a WebSocket.
-- It is closed with 1000 behind \`end\` and \`resync\`, 1001 when the service stops, 1009 after a longer frame, 1011 when events
-  cannot be read, 4400 after what is no frame, 4401 when the token is revoked or expires, 4404 when the run is deleted, 4408
-  after a minute in which nothing was taken or no ping of the protocol was answered, 4429 after 100 frames within 15 s.
+  'remora.bearer.' + token in base64url])\`. Without one, or for an unknown run, the answer is a problem, not a WebSocket.
+- Close codes: 1000 behind \`end\` and \`resync\`, 1001 the service stops, 1009 too long a frame, 1011 events cannot be read, 4400 no frame, 4401 the
+  token was revoked or expired, 4404 the run was deleted, 4408 a minute in which nothing was taken or no ping answered, 4429 100 frames in 15 s.
 
-Nothing is
-queued for a slow reader: it continues from its own position. A page that begins past the last event is 400 RUN_002.`
+A page that begins past the last event is 400 RUN_002.`
 
 const projectEventsProse = `
-The events of all runs of the project: a page of up to 200, a live stream or a WebSocket, by the same headers and with the same frames as
-those of one run. What differs:
+The events of all runs of the project: a live stream or a WebSocket with the frames of one run's. What differs:
 
-- A position (\`id\`, \`after\`, \`next_after\`) is a text. Events of one run are in their order, those of different runs need not be.
+- A position (\`id\`, \`after\`) is a text. Events of one run are in their order, those of different runs need not be.
 - Without a position it begins with what happens from now on; \`after=0\` begins with the first event that is kept.
 - \`connected\` has \`{"id","missed"}\`; \`id\` is your position until the first event comes. Events of runs that were deleted do not come.
-- There is no \`end\`. \`resync\`, of a page 400 RUN_002, says that events behind the position are past \`events.retention_s\` or beyond
-  \`events.stream_ranges\`.
-- The last page has the \`next_after\` that was asked for; one before it may be short, or empty with \`category\`.`
+- There is no \`end\`. \`resync\` says that events behind the position are past \`events.retention_s\` or beyond \`events.stream_ranges\`.`
 
 const ProjectPosition = z
   .string()
@@ -85,9 +70,6 @@ export const eventEndpoints = {
           .openapi({ default: 0, description: 'number of the last event you have' }),
         category: categories,
         limit: pageLimit(1000, 200),
-        wait_ms: wholeNumber(0, 10_000)
-          .default(0)
-          .openapi({ default: 0, description: 'how long to wait for the first event when there is none yet' }),
       }),
       headers: z.object({
         'last-event-id': z
@@ -112,7 +94,7 @@ export const eventEndpoints = {
     method: 'get',
     path: '/v1/events',
     operationId: 'listProjectEvents',
-    summary: 'The events of all runs',
+    summary: 'The events of all runs, as a stream',
     description: projectEventsProse.trim(),
     request: {
       query: z.strictObject({
@@ -127,11 +109,8 @@ export const eventEndpoints = {
     },
     responses: {
       200: {
-        description: 'a page, or the stream',
-        content: {
-          'application/json': { schema: ProjectEventPage },
-          'text/event-stream': { schema: z.string(), itemSchema: Frame },
-        },
+        description: 'the stream',
+        content: { 'text/event-stream': { schema: z.string(), itemSchema: Frame } },
       },
     },
   }),

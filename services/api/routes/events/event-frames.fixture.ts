@@ -109,3 +109,14 @@ function readFrame(block: string): Frame | undefined {
 export function numbersOf(frames: readonly Frame[]): number[] {
   return frames.flatMap((frame) => (frame.type === 'event' ? [frame.event.seq] : []))
 }
+
+/** Reads an answer; of a stream, what was there when it began, since that of all runs has no end. */
+export async function textOf({ body }: Response): Promise<string> {
+  let text = ''
+  for await (const part of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += part
+    const missed = /^event: connected\ndata: .*"missed":(\d+)/m.exec(text)?.[1]
+    if (missed !== undefined && text.split('\n\n').length > Number(missed) + 1) break
+  }
+  return text
+}

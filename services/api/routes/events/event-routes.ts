@@ -9,7 +9,7 @@ import { composingView, findRun } from '../runs/run-view.ts'
 import { eventEndpoints } from './event-endpoints.ts'
 import { type FollowerDeps, openLogFollower } from './follow-log.ts'
 import { type FirstFrame, serverSentEvents, sharedWire, socketMessages } from './frames.ts'
-import { openProjectLog, readProjectPage, type ToldSource } from './project-log.ts'
+import { openProjectLog, type ToldSource } from './project-log.ts'
 import { readEventPage, requireKnown } from './read-event-page.ts'
 import { type EventSource, keptOf, openRunLogs, withoutSecrets } from './run-log.ts'
 import { openReaders, type Reader, type ReaderLimits, usualReaderLimits } from './serve-reader.ts'
@@ -18,7 +18,7 @@ import { streamBody } from './stream-body.ts'
 
 export type StreamDeps = {
   log: Pick<Log, 'debug' | 'warn'>
-  /** When it aborts, waiting requests answer with what they have, and streams end. */
+  /** When it aborts, streams end. */
   closing: AbortSignal
   notices: FollowerDeps['notices']
   readerLimits?: Partial<EventLimits>
@@ -35,23 +35,18 @@ const streamHeaders = {
 
 /** `Accept: text/event-stream` asks for a live stream instead of a page, and so does a request for a WebSocket. */
 export function addEventRoutes(routes: OpenAPIHono<ApiEnv>, deps: EventRouteDeps): void {
-  const { ledger: source, redactor, log, closing } = deps
-  const { logs, answer } = openStreams(deps)
+  const { ledger: source, redactor, log } = deps
+  const answer = openStreams(deps)
   const logOf = openRunLogs({ source, redactor })
   routes.openapi(eventEndpoints.events, async (c) => {
-    const { after, category: categories, limit, wait_ms: waitMs } = c.req.valid('query')
+    const { after, category: categories, limit } = c.req.valid('query')
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, source)
     if (!wantsStream(c)) {
       requireKnown(run, after)
-      const signal = AbortSignal.any([c.req.raw.signal, closing])
-      const page = await readEventPage(
-        run,
-        { after, categories, limit, waitMs },
-        { source, logs, log: logOf(run), signal },
-      )
+      const page = await readEventPage(run, { after, categories, limit }, source)
       const events = page.events.map((event) => wireEvent(withoutSecrets(event, redactor)))
-      const { nextAfter: next_after, runStatus: run_status } = page
-      return c.json({ events, next_after, run_status, composing: composingView(run) }, 200)
+      const { nextAfter: next_after } = page
+      return c.json({ events, next_after, run_status: run.status, composing: composingView(run) }, 200)
     }
     // A client that connects again sends the id of its last event; its URL still has the `after` of its first request.
     const resumed = c.req.valid('header')['last-event-id'] ?? after
@@ -63,11 +58,7 @@ export function addEventRoutes(routes: OpenAPIHono<ApiEnv>, deps: EventRouteDeps
     const after = c.req.valid('header')['last-event-id'] ?? asked
     const { projectId } = c.get('caller')
     const logDeps = { source, redactor, log }
-    if (wantsStream(c)) return answer(c, { ...(await openProjectLog(projectId, after, logDeps)), categories })
-    const { entries, at } = await readProjectPage(projectId, after, logDeps)
-    const shown = entries.filter((entry) => categories?.has(entry.category) ?? true)
-    c.header('content-type', 'application/json')
-    return c.body(`{"events":[${shown.map(({ json }) => json).join(',')}],"next_after":${JSON.stringify(at)}}`, 200)
+    return answer(c, { ...(await openProjectLog(projectId, after, logDeps)), categories })
   })
 }
 
@@ -75,13 +66,13 @@ export function wantsStream(c: Context<ApiEnv>): boolean {
   return c.env?.upgrade !== undefined || /\btext\/event-stream\b/i.test(c.req.header('accept') ?? '')
 }
 
-/** Opens what follows logs. `answer` answers with a stream of one, or changes over to a WebSocket. */
+/** Returns what answers with a stream of a log, or changes over to a WebSocket. */
 export function openStreams({ log, closing, notices, readerLimits }: StreamDeps) {
   const limits = { ...usualLimits, ...readerLimits }
   const logs = openLogFollower({ notices, lookMs: limits.lookMs })
   const serve = openReaders({ logs, log, closing, limits })
   const wires = { stream: sharedWire(serverSentEvents), socket: sharedWire(socketMessages) }
-  const answer = async (c: Context<ApiEnv>, asked: Pick<Reader, 'events' | 'first' | 'after' | 'categories'>) => {
+  return async (c: Context<ApiEnv>, asked: Pick<Reader, 'events' | 'first' | 'after' | 'categories'>) => {
     const { projectId } = c.get('caller')
     const isAllowed = async () => {
       const now = await c.get('callerNow')()
@@ -97,7 +88,6 @@ export function openStreams({ log, closing, notices, readerLimits }: StreamDeps)
     for (const [name, value] of Object.entries(streamHeaders)) c.header(name, value)
     return c.body(body)
   }
-  return { logs, answer }
 }
 
 function firstOfRun(run: Run, after: number): FirstFrame {

@@ -30,8 +30,6 @@ type CountedSource = EventSource &
     events: number
     /** What was asked while it was away. */
     refused: number
-    /** Of every read of events. */
-    limits: number[]
     /** Of every read of a run. */
     asked: RunId[]
     /** Reads of the ranges of all runs. */
@@ -50,7 +48,6 @@ function countedSource(ledger: EventSource & ToldSource): CountedSource {
   const source: CountedSource = {
     events: 0,
     refused: 0,
-    limits: [],
     asked: [],
     told: 0,
     isAway: false,
@@ -64,7 +61,6 @@ function countedSource(ledger: EventSource & ToldSource): CountedSource {
       failWhenAway()
       const events = await ledger.readEvents(runId, page)
       source.events += events.length
-      source.limits.push(page.limit)
       return events
     },
     lastTold: ledger.lastTold,

@@ -45,19 +45,6 @@ export async function openProjectLog(projectId: ProjectId, after: Position | und
   return { events, after: begin, first }
 }
 
-/** Returns some of the events behind `after`, none without it, and where they end. RUN_002 for a position that is not within what is kept. */
-export async function readProjectPage(
-  projectId: ProjectId,
-  after: Position | undefined,
-  deps: ProjectLogDeps,
-): Promise<LogPart> {
-  const { last } = await readKept(projectId, deps.source)
-  if (after === undefined) return { entries: [], at: last }
-  const part = await readPart(projectId, after, deps)
-  if (part.lost === undefined && comparePositions(after, last) <= 0) return part
-  throw new AppError('RUN_002', `after: ${after} is not within what is kept: begin with after=0`)
-}
-
 async function readKept(projectId: ProjectId, source: ToldSource): Promise<Kept> {
   const last = await source.lastTold()
   return { first: fromFirst, last: last === undefined ? '0-0.0' : behind(last, projectId) }

@@ -42,10 +42,10 @@ export function socketSink({ socket, connection }: OpenedSocket, { heartbeatMs, 
     if (!flood.hasCome()) heardAt = performance.now()
   })
   socket.on('ping', (data) => !flood.hasCome() && hasRoom() && socket.pong(data))
-  socket.on('message', (data, isBinary) => {
+  socket.on('message', (data) => {
     if (flood.hasCome()) return false
     heardAt = performance.now()
-    const type = isBinary ? undefined : typeOf(data)
+    const type = typeOf(data)
     if (type === 'ping') return hasRoom() && socket.send(JSON.stringify({ type: 'pong' } satisfies Frame))
     return type !== 'pong' && socket.close(...badFrame)
   })

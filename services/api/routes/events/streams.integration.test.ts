@@ -267,17 +267,4 @@ describe('a page', () => {
     expect(answer.status).toBe(400)
     expect(await answer.json()).toMatchObject({ error_code: 'RUN_002' })
   })
-
-  it('that waits gets what comes, as do all that wait for the run', async () => {
-    const after = await events.run.seq()
-    const own = 7 // how many events these pages ask for, and nobody else does
-    const asking = Array.from({ length: 20 }, () => fetch(eventsOf(`?after=${after}&limit=${own}&wait_ms=10000`)))
-    await until(() => events.server.source.limits, {
-      holds: (limits) => limits.filter((limit) => limit === own).length === asking.length,
-    })
-    await events.run.emit(some(3))
-    for (const answer of await Promise.all(asking)) {
-      expect(await answer.json()).toMatchObject({ next_after: after + 3, run_status: 'running', events: { length: 3 } })
-    }
-  })
 })

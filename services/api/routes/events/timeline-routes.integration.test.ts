@@ -49,7 +49,7 @@ describe('GET /v1/runs/{run_id}/timeline', () => {
     )
     const missing = await problem('?required_milestones=run.started,run.complete,run.cancelled')
     expect(missing).toMatchObject({ status: 422, error_code: 'RUN_003', run_id: runId })
-    expect(missing.detail).toContain('run.complete, run.cancelled')
+    expect(missing.detail).toContain('run.complete (no event has this name), run.cancelled')
     expect(missing.detail).not.toContain('run.started')
   })
 

@@ -14,7 +14,7 @@ import type { ApiEnv } from '../../http/api-env.ts'
 import { isoTime, viewOf } from '../../http/schema-parts.ts'
 import { activeView, currentStep } from '../runs/live-view.ts'
 import { findRun, runLinks, waitingFor } from '../runs/run-view.ts'
-import { requireKnown, scanEvents } from './read-event-page.ts'
+import { requireKnown, readEventPage } from './read-event-page.ts'
 import { type EventSource, withoutSecrets } from './run-log.ts'
 import { timelineEndpoints } from './timeline-endpoints.ts'
 
@@ -37,7 +37,7 @@ export function addTimelineRoute(routes: OpenAPIHono<ApiEnv>, { ledger, redactor
     const tally = await ledger.readTally(run.runId)
     requireMilestones(milestones, tally)
     const [page, live, verdicts, latest] = await Promise.all([
-      scanEvents(run, { after, limit, categories: category }, ledger),
+      readEventPage(run, { after, limit, categories: category }, ledger),
       ledger.readLive(run.runId, shownOperations),
       ledger.countVerdicts(run.runId),
       latestDecisions(run),
@@ -65,7 +65,8 @@ type Tally = ReadonlyMap<EventName, number>
 function requireMilestones(names: readonly string[], tally: Tally): void {
   const had: ReadonlySet<string> = new Set(tally.keys())
   const missing = names.filter((name) => !had.has(name))
-  if (missing.length > 0) throw new AppError('RUN_003', `The run has not had: ${missing.join(', ')}`)
+  const named = missing.map((name) => (Object.hasOwn(eventTable, name) ? name : `${name} (no event has this name)`))
+  if (missing.length > 0) throw new AppError('RUN_003', `The run has not had: ${named.join(', ')}`)
 }
 
 function runPart(run: Run, live: LiveState) {

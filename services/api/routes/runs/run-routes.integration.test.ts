@@ -1,11 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { writeSnapshot } from '#store/objects/snapshot.ts'
-import { testRedis } from '#testing/redis.ts'
-import { testObjects } from '#testing/s3.ts'
-import { openTestApi } from '../../app.fixture.ts'
 import { plannedOperation, playRun, submitRun } from '../../played-run.fixture.ts'
-import { anEvent } from '#testing/an-event.ts'
 import { useTestApi } from '../../use-test-api.fixture.ts'
 
 let runId: string
@@ -157,49 +153,6 @@ describe('GET /v1/runs/{run_id}/events', () => {
     const rest = await events(`category=worker_call&after=${first.next_after}`)
     expect([...first.events, ...rest.events]).toEqual(all)
   })
-
-  it('waits for the next event', async () => {
-    const waited = await submitRun(api)
-    const { seq } = await api.ledger.getRun(waited)
-    const page = json(`/v1/runs/${waited}/events?after=${seq}&wait_ms=10000`)
-    await api.ledger.move(waited, {
-      from: [{ status: 'queued' }],
-      to: { status: 'running' },
-      command: 'start',
-      events: [anEvent({ event: 'run.started', phase: 'snapshot', origin: { kind: 'discovery', id: 'test' } })],
-    })
-    expect(EventsPage.parse(await page).events.map((event) => event.event)).toEqual(['run.started'])
-  })
-
-  it('does not wait on a run that has ended', async () => {
-    const ended = await submitRun(api)
-    await api.ledger.move(ended, {
-      from: [{ status: 'queued' }],
-      to: { status: 'failed' },
-      command: 'fail',
-      set: { errorCode: 'INTAKE_001', reason: 'the archive is cut off' },
-      events: [],
-    })
-    const start = performance.now()
-    expect(await json(`/v1/runs/${ended}/events?after=1&wait_ms=10000`)).toEqual({
-      events: [],
-      next_after: 1,
-      run_status: 'failed',
-      composing: null,
-    })
-    expect(performance.now() - start).toBeLessThan(5000)
-  })
-})
-
-describe('a waiting request', () => {
-  it('is answered with what there is when the service stops', async () => {
-    const stopping = await openTestApi(await testRedis(), await testObjects())
-    const waited = await submitRun(stopping)
-    const answer = stopping.ask(`/v1/runs/${waited}/events?after=1&wait_ms=10000`)
-    stopping.stopWaiting()
-    expect(await (await answer).json()).toEqual({ events: [], next_after: 1, run_status: 'queued', composing: null })
-    await stopping.close()
-  })
 })
 
 describe('query parameters', () => {
@@ -211,7 +164,7 @@ describe('query parameters', () => {
     'events?after=-1',
     'events?after=x',
     'events?category=nonsense',
-    'events?wait_ms=60000',
+    'events?wait_ms=1',
     'events?colour=red',
     'changes?limit=1.5',
     'patch?of=merged',

@@ -7,7 +7,7 @@ import { addressOf, conversationsOn } from './played-conversation.fixture.ts'
 // So that nobody who follows a conversation finds what is new without a notice.
 const api = useTestApi({ lookMs: 300_000 })
 
-const { underWay, ended, settle, say, lost, ask, answered } = conversationsOn(api)
+const { underWay, dispatched, started, ended, settle, say, lost, ask, answered } = conversationsOn(api)
 
 const streaming = { headers: { accept: 'text/event-stream' } }
 
@@ -95,6 +95,22 @@ it.each([
   const question = isFollowed ? ['question'] : []
   const kinds = ['5', 'message', 'message', 'model', ...question, 'tool', 'tool']
   expect(second.map((frame) => frame.split(' ')[1])).toEqual(kinds)
+})
+
+it('waits for the start of one that has not begun', async () => {
+  const run = await dispatched()
+  const follow = follower(addressOf(run.runId))
+  expect(await follow(1)).toEqual(['connected 0'])
+  await say(await started(run), 1, { messages: 2 })
+  expect(await follow(2)).toEqual(['1 message', '1 message'])
+})
+
+it('says at its end in Markdown what it came to, and not before', async () => {
+  const { runId } = await ended()
+  const followed = await (await api.ask(`${addressOf(runId)}?format=markdown`, streaming)).text()
+  const [before = '', after = ''] = followed.split('## Outcome')
+  expect(before).not.toMatch(/- status: |turns: /)
+  expect(after).toMatch(/status: succeeded[^]*tokens in[^]*proved: /)
 })
 
 it('ends for all who follow one that has ended, also beside one that is slow', async () => {

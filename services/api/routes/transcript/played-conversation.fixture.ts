@@ -14,14 +14,18 @@ type Counts = Partial<Record<'messages' | 'exchanges' | 'tools', number>>
 
 /** What the one operation of a run may say and do. */
 export function conversationsOn(api: TestApi) {
-  return { underWay, dispatched, ended, settle, say, next, lost, ask, answered }
+  return { underWay, dispatched, started, ended, settle, say, next, lost, ask, answered }
 
   /** A run whose one operation is under way, and its attempt. */
   async function underWay(): Promise<{ runId: string; attempt: Claimed }> {
-    const { runId, dispatch } = await dispatched()
+    const run = await dispatched()
+    return { runId: run.runId, attempt: await started(run) }
+  }
+
+  async function started({ runId, dispatch }: { runId: string; dispatch: number }): Promise<Claimed> {
     const answer = await api.ledger.claim({ runId, operationId, dispatch }, 'a token')
     if (answer.kind !== 'claimed') throw new Error(`the operation is ${answer.kind}`)
-    return { runId, attempt: answer.attempt }
+    return answer.attempt
   }
 
   async function dispatched(): Promise<{ runId: string; dispatch: number }> {

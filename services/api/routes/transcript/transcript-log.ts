@@ -2,7 +2,7 @@ import { isEndedOperation, type Operation } from '#domain/operation.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import type { TranscriptEntry, TranscriptView } from '#schemas/transcript-schema.ts'
 import { comparePositions, type EventLog, type LogEntry, type Position } from '../events/follow-log.ts'
-import { markdownParts } from './transcript-markdown.ts'
+import { followedMarkdown } from './transcript-markdown.ts'
 import { attemptsOf } from './transcript-view.ts'
 
 type TranscriptLogDeps = {
@@ -61,12 +61,12 @@ function partsBehind(whole: TranscriptView, { began, after, format, withoutSecre
   const { attempt, attempts, entries, outcome } = view
   const part = (id: Position, value: object) => ({ id, category: '', json: JSON.stringify({ attempt, ...value }) })
   if (format === 'json') return ids.map((id, index) => part(id, { entry: entries[index] }))
-  const { heading, texts, ending } = markdownParts(view)
+  const texts = followedMarkdown.entries(view)
   const isOver = outcome !== null || attempts.some((later) => later > attempt)
   return [
-    part(`${began}-0`, { markdown: heading }),
+    part(`${began}-0`, { markdown: followedMarkdown.heading(view) }),
     ...ids.map((id, index) => part(id, { markdown: texts[index] })),
-    ...(isOver ? [part(`${began}-999999`, { markdown: ending })] : []),
+    ...(isOver ? [part(`${began}-999999`, { markdown: followedMarkdown.ending(withoutSecrets(whole)) })] : []),
   ].filter(({ id }) => comparePositions(id, after) > 0)
 }
 

@@ -13,40 +13,60 @@ import { code, fenced, fencedArguments, fencedValue, lengthOfTime } from './mark
 
 /** Nothing of the conversation is cut. Every foreign text is in code, where it is neither Markdown nor a control sequence. */
 export function transcriptMarkdown(transcript: TranscriptView): string {
-  const { heading, texts, ending } = markdownParts(transcript, serversOf(transcript).length > 1)
-  return [heading, ...texts, ending].join('\n')
+  const heading = together([titleOf(transcript), listOf([...resultsOf(transcript), ...placeOf(transcript)])])
+  const texts = entriesMarkdown(transcript, serversOf(transcript).length > 1)
+  return [heading, ...texts, together(endingOf(transcript))].join('\n')
 }
 
-/** The same in parts, for those who follow it. */
-export function markdownParts(transcript: TranscriptView, namesServers = true) {
-  const manner = { startedAtMs: Date.parse(transcript.started_at), namesServers }
-  const together = (paragraphs: readonly string[]) => `${paragraphs.join('\n\n')}\n`
-  return {
-    heading: together(headingOf(transcript)),
-    texts: transcript.entries.map((entry) => together(entryMarkdown(entry, manner))),
-    ending: together(endingOf(transcript)),
-  }
+/** The same in parts for those who follow it: what it came to is at the end, since it is not known at the beginning. */
+export const followedMarkdown = {
+  heading: (transcript: TranscriptView) => together([titleOf(transcript), listOf(placeOf(transcript))]),
+  entries: (transcript: TranscriptView) => entriesMarkdown(transcript, true),
+  ending: (transcript: TranscriptView) => together([...endingOf(transcript), listOf(resultsOf(transcript))]),
 }
 
-function headingOf(transcript: TranscriptView): string[] {
-  const { agent, node, status, outcome, evidence, model, attempt, attempts, record_hash: hash } = transcript
+function entriesMarkdown({ entries, started_at }: TranscriptView, namesServers: boolean): string[] {
+  const manner = { startedAtMs: Date.parse(started_at), namesServers }
+  return entries.map((entry) => together(entryMarkdown(entry, manner)))
+}
+
+const together = (paragraphs: readonly string[]) => `${paragraphs.join('\n\n')}\n`
+
+function titleOf({ agent, node }: TranscriptView): string {
+  return `# ${code(agent)} on ${code(node.path)} ${code(node.qualified_name)}`
+}
+
+function resultsOf(transcript: TranscriptView): string[] {
+  const { status, outcome, evidence, model } = transcript
   const servers = serversOf(transcript)
   const failed = outcome?.error_code === undefined ? '' : ` ${code(outcome.error_code)}`
   const at = servers.length === 0 ? '' : ` at ${servers.map(code).join(', ')}`
-  const others = attempts.filter((one) => one !== attempt)
-  const apart = others.length === 0 ? '' : ` (others with a conversation of their own: ${others.join(', ')})`
-  const lines = [
+  return [
     `status: ${status}${failed}${outcome === null ? ', not ended with these entries' : ''}`,
     `model: ${model === '' ? 'none answered' : code(model)}${at}`,
     costOf(transcript),
     ...changeOf(transcript),
     ...evidence.map(evidenceLine),
-    `node: ${node.kind}, ${node.language}, lines ${node.start_line}-${node.end_line}`,
-    `run ${code(transcript.run_id)}, operation ${code(transcript.operation_id)}, attempt ${attempt}${apart}`,
-    `began ${transcript.started_at}; times are from there`,
-    `${hash === null ? '' : `record ${code(hash)}, `}bundle ${code(transcript.bundle_hash)}`,
   ]
-  return [`# ${code(agent)} on ${code(node.path)} ${code(node.qualified_name)}`, listOf(lines)]
+}
+
+function placeOf({
+  node,
+  run_id: runId,
+  operation_id: operationId,
+  attempt,
+  attempts,
+  ...more
+}: TranscriptView): string[] {
+  const { started_at: startedAt, record_hash: hash, bundle_hash: bundleHash } = more
+  const others = attempts.filter((one) => one !== attempt)
+  const apart = others.length === 0 ? '' : ` (others with a conversation of their own: ${others.join(', ')})`
+  return [
+    `node: ${node.kind}, ${node.language}, lines ${node.start_line}-${node.end_line}`,
+    `run ${code(runId)}, operation ${code(operationId)}, attempt ${attempt}${apart}`,
+    `began ${startedAt}; times are from there`,
+    `${hash === null ? '' : `record ${code(hash)}, `}bundle ${code(bundleHash)}`,
+  ]
 }
 
 function evidenceLine({ check, of, path, ok, tool, ...more }: TranscriptView['evidence'][number]): string {

@@ -1,6 +1,6 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { accepts } from 'hono/accepts'
-import type { Operation } from '#domain/operation.ts'
+import { isEndedOperation, type Operation } from '#domain/operation.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
 import { TranscriptView } from '#schemas/transcript-schema.ts'
@@ -25,7 +25,7 @@ const markdown = 'text/markdown'
 
 export function transcriptRoutes({ ledger, fullPrompts, redactor, ...deps }: TranscriptRouteDeps): OpenAPIHono<ApiEnv> {
   const records = { ...deps.records, readTalk: ledger.readTalk }
-  const { answer } = openStreams(deps)
+  const answer = openStreams(deps)
   const routes = new OpenAPIHono<ApiEnv>()
   routes.openapi(transcriptEndpoints.transcript, async (c) => {
     const { run_id: runId, operation_id: operationId } = c.req.valid('param')
@@ -35,9 +35,9 @@ export function transcriptRoutes({ ledger, fullPrompts, redactor, ...deps }: Tra
     const read = async (of: Operation, own: number) =>
       transcriptView(of, await storedTranscript(of, run, { records, attempt: own }), { fullPrompts })
     const withoutSecrets = (view: TranscriptView) => TranscriptView.parse(redactor.value(view))
-    const shown = shownAttempt(operation, attempt)
     c.header('vary', 'Accept')
     if (wantsStream(c)) {
+      if (attempt !== undefined || isEndedOperation(operation.status)) shownAttempt(operation, attempt)
       const events = transcriptLog(operation, { ledger, format: query.format ?? 'json', read, withoutSecrets })
       const before = operation.keptAttempts.findLast((kept) => kept < (attempt ?? 1)) ?? 0
       const after = c.req.valid('header')['last-event-id'] ?? query.after ?? `${before}-999999`
@@ -45,7 +45,7 @@ export function transcriptRoutes({ ledger, fullPrompts, redactor, ...deps }: Tra
       const first = { type: 'connected', id: after, missed: entries.length } as const
       return answer(c, { events, first, after, categories: undefined })
     }
-    let view = await read(operation, shown)
+    let view = await read(operation, shownAttempt(operation, attempt))
     // What an attempt has said becomes its record when it ends, which may have been between the reads.
     const now = view.status === 'running' ? await ledger.getOperation(run.runId, operationId) : operation
     if (now.status !== operation.status || now.attempt !== operation.attempt)

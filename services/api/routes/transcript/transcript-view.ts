@@ -95,11 +95,10 @@ function withoutTranscript(operation: Operation, asked: number | undefined): App
   if (!isEndedOperation(status) && (attempt === 0 || asked === undefined))
     return new AppError('RUN_006', `${none} yet: it is ${status}.`)
   if (asked !== undefined && attempt > 0) {
-    const others = attemptsOf(operation).join(', ') || 'none'
-    return new AppError(
-      'RUN_004',
-      `${none} for attempt ${asked}: its last one is ${attempt}; with one of their own: ${others}.`,
-    )
+    const others = attemptsOf(operation)
+    const there = others.length === 0 ? 'No attempt has one' : `Attempts that have one: ${others.join(', ')}`
+    const why = asked > attempt ? `it has had ${attempt}` : 'a later one has gone on from it'
+    return new AppError('RUN_004', `${none} for attempt ${asked}: ${why}. ${there}.`)
   }
   const { errorCode, reason, summary = '' } = outcome ?? {}
   const why = [errorCode, reason ?? summary].filter((part) => part !== undefined && part !== '').join(' ')

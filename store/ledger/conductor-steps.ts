@@ -189,7 +189,7 @@ export async function noteItem(store: LedgerStore, runId: RunId, item: Unplanned
 /** `waiting`: messages that the conductor has not heard yet. */
 export type AgendaView = { state: AgendaState; counts: ReadonlyMap<ItemId, ItemCounts>; waiting: number }
 
-/** Undefined for a run without an objective. An item that the end of its run has kept from ending is shown as cancelled. RUN_001. */
+/** Undefined for a run without an objective. An item that the end of its run has kept from ending is shown as cancelled, but not where the plan was all that was wanted. RUN_001. */
 export async function readAgenda(store: LedgerStore, runId: RunId): Promise<AgendaView | undefined> {
   const run = await getRun(store, runId)
   if (run.request.objective === undefined) return undefined
@@ -200,7 +200,8 @@ export async function readAgenda(store: LedgerStore, runId: RunId): Promise<Agen
     store.redis.llen(keys.inbox),
   ])
   const state = stored === null ? begun(run) : storedState(stored)
-  return { state: isEnded(run.status) ? withoutOpen(state) : state, counts: countsOf(Object.entries(items)), waiting }
+  const isOver = isEnded(run.status) && !run.request.dryRun
+  return { state: isOver ? withoutOpen(state) : state, counts: countsOf(Object.entries(items)), waiting }
 }
 
 function withoutOpen(state: AgendaState): AgendaState {
