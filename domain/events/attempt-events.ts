@@ -56,7 +56,7 @@ export const attemptEvents = {
     reason: z.string().optional(),
   }),
   'budget.exceeded_by_server': event(
-    worker_progress,
+    'run_lifecycle',
     'The server reports more tokens for a turn than the request asked for and had reserved. They count.',
     { attempt, turn, endpoint: z.string(), requested: z.int(), reported: z.int() },
   ),

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { RunId } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
-import { aPlannedOperation, aRequest, executing, testLedger } from '#testing/open-test-ledger.ts'
+import { aPlannedItem, anItem, conductedRun, dispatchItems } from '#testing/conducted-run.ts'
+import { anEvent, anOutcome, aPlannedOperation, aRequest, executing, testLedger } from '#testing/open-test-ledger.ts'
 import { useOpened } from '#testing/use-opened.ts'
 import { openDispatcher } from './dispatcher.fixture.ts'
 import { openRandom, openReservingWorkers } from './reserving-workers.fixture.ts'
@@ -104,6 +105,39 @@ describe(`tokens that are reserved before they are spent (BUDGET_SEED=${seed})`,
     await test.ledger.sweep(runId, 'abandoned')
     expect(await test.ledger.getRun(runId)).toMatchObject({ reserved: 2_000, counts: { dispatched: 1 } })
     await verified(runId)
+  })
+
+  it('of an item are never more than its own budget, and what no longer fits ends as blocked', async () => {
+    const { ledger } = test
+    const runId = await conductedRun(ledger)
+    const version = await dispatchItems(ledger, runId, { ...anItem('lint'), budget: { tokens: 500 } })
+    await ledger.plan(
+      runId,
+      aPlannedItem(
+        'lint',
+        version,
+        ['first', 'second', 'third'].map((name) => aPlannedOperation(name)),
+      ),
+    )
+    const [one, other, last] = await test.claimReady(runId)
+    if (one === undefined || other === undefined || last === undefined) throw new Error('three were ready')
+    expect(one.isLimited).toBe(true)
+    expect(await ledger.append(one, 1, { events: [], reserve: 300 })).toMatchObject({ budget: 'limited' })
+    expect(await ledger.append(other, 1, { events: [], reserve: 300 })).toMatchObject({ budget: 'full' })
+    await ledger.release(other, 2, { reason: 'budget', events: [] })
+    expect((await ledger.dispatch(runId, 5)).taken).toEqual([]) // it fits once what is reserved is given back
+    const data = { prompt_tokens: 200, completion_tokens: 10 }
+    await ledger.append(one, 2, { events: [anEvent({ event: 'model.requested', data: { reserved: 300 } })] })
+    const answered = anEvent({ event: 'model.responded', data })
+    await ledger.settle(one, 3, { outcome: anOutcome(), events: [answered] })
+    await ledger.settle(last, 1, { outcome: anOutcome(), events: [] })
+    expect((await ledger.dispatch(runId, 5)).taken).toEqual([]) // 290 are left, and it needs 300
+    const told = await ledger.readEvents(runId, { after: 0, limit: 500 })
+    expect(told.find(({ event }) => event === 'item.ended')?.data).toMatchObject({
+      counts: { succeeded: 2, blocked: 1 },
+      faults: { LIMIT_004: 1 },
+    })
+    expect((await ledger.verify(runId)).violations).toEqual([])
   })
 
   it('count as the server reports them, also when that is more than was asked for', async () => {

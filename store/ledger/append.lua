@@ -4,10 +4,11 @@
 -- Answers 'ok'; 'limited' when there is a budget, so that requests need a reservation; 'full' when what was to be reserved does not fit,
 -- then nothing is; 'stop' when the run was stopped and what runs may not finish; 'lost' when the attempt no longer has the operation.
 local op_key = KEYS[own_keys + 1]
-local op = redis.call('HMGET', op_key, 'status', 'token', 'n', 'reserved')
+local op = redis.call('HMGET', op_key, 'status', 'token', 'n', 'reserved', 'item')
 if op[1] ~= 'running' or op[2] ~= ARGV[2] then return 'lost' end
 local run = redis.call('HMGET', keys.run, 'cancel', 'status', 'let_finish', 'budget', 'granted', 'bound')
-local answer = (run[4] or run[5]) and 'limited' or 'ok'
+local of_item = op[5] and room_of(op[5]) or nil
+local answer = (run[4] or run[5] or of_item) and 'limited' or 'ok'
 if is_stopped(run) and run[3] ~= '1' then answer = 'stop' end
 local wanted = answer == 'limited' and tonumber(ARGV[7])
 if tonumber(ARGV[3]) <= tonumber(op[3]) then
@@ -24,12 +25,13 @@ if ARGV[6] ~= '' then
   told = tonumber(redis.call('HGET', keys.run, 'seq')) -- those who follow it are told, also without an event
 end
 emit(at, ARGV, 8)
+spend_of(op[5])
 -- An answer is there: what was reserved for it is settled by what it says.
 if op[4] and (has_answer or wanted) then reserve(ARGV[1], 0) end
 if not wanted then return answer end
 local bound = tonumber(run[6] or ARGV[7])
 redis.call('HSET', keys.run, 'bound', text(bound + (wanted - bound) / 8))
-if room() < wanted then
+if (room() or math.huge) < wanted or of_item and room_of(op[5]) < wanted then
   redis.call('HSET', op_key, 'needs', ARGV[7])
   return 'full'
 end

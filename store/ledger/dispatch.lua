@@ -3,7 +3,7 @@
 -- command sent again takes nothing more. An operation whose next loss is its last runs alone in its run, after all that
 -- are ready: when its worker is lost again, the operation was the reason. One whose model is away, or for which a budget is
 -- used up, is held instead, which takes no room of the window. One whose next request does not fit beside what is reserved stays
--- ready; what is taken has its reservation from here on: as much as it was refused, else as requests of the run ask for in the mean.
+-- ready, or ends as blocked where it is its item that has too little left; what is taken has its reservation from here on: as much as it was refused, else as requests of the run ask for in the mean.
 local refused = refusal()
 if refused then return refused end
 local kept = redis.call('HMGET', keys.run, 'dispatch_command', 'dispatch_answer', 'suspect')
@@ -30,16 +30,24 @@ local has_held = false
 local free, lacking = room(), nil
 if free then free = free - math.max(0, under_way * tonumber(run[6] or '0') - tonumber(run[7] or '0')) end
 
+-- Those whose item has too little left, whatever is given back: they can never go.
+local exhausted = {}
+
 local function make_room(id)
-  if not free then return true end
-  local op = redis.call('HMGET', prefix .. 'op:' .. id, 'work', 'needs')
-  if op[1] == 'mechanical' then return true end
+  local op = redis.call('HMGET', prefix .. 'op:' .. id, 'work', 'needs', 'item')
+  local of_item, item_reserved
+  if op[3] then of_item, item_reserved = room_of(op[3]) end
+  if op[1] == 'mechanical' or not (free or of_item) then return true end
   local needs = tonumber(op[2] or run[6] or '0')
-  if free < math.max(needs, 1) then
+  if of_item and of_item < math.max(needs, 1) then
+    if item_reserved == 0 and #exhausted < max_per_step then exhausted[#exhausted + 1] = id end
+    return false
+  end
+  if free and free < math.max(needs, 1) then
     lacking = math.min(lacking or math.huge, math.max(needs, 1))
     return false
   end
-  free = free - needs
+  free = free and free - needs
   reserve(id, needs)
   redis.call('HDEL', keys.run, 'lacking')
   return true
@@ -85,6 +93,12 @@ if lacking and under_way == 0 then
   redis.call('HSET', keys.run, 'lacking', text(lacking))
   note_own_budget(at, { ARGV[2], ARGV[3] })
 end
+for _, id in ipairs(exhausted) do
+  local data = { status = 'blocked', reason = 'the budget of its item has too little left', error_code = budget_code }
+  -- An operation that ends here may stop its run.
+  if not is_stopped() then end_unsettled(id, 'ready', at, { ARGV[2], ARGV[3] }, data) end
+end
+if #exhausted > 0 then advance_run(at) end
 if has_held then
   tell_over(at, { ARGV[2], ARGV[3] })
   advance_run(at)

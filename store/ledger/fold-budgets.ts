@@ -8,6 +8,13 @@ const Tokens = z.object({ prompt_tokens: z.int().default(0), completion_tokens: 
 export type BudgetsFold = ReturnType<typeof foldBudgets>
 
 const OfBudget = z.object({ of: z.string() })
+/** What a model has answered to an operation, or to the conductor. */
+const answers: ReadonlySet<string> = new Set([
+  'model.responded',
+  'agenda.decided',
+  'conductor.decided',
+  'objective.refined',
+])
 type Seen = Pick<Run, 'tokensIn' | 'tokensOut' | 'usedBudgets' | 'reserved'>
 
 /** Compares what a run has used and has reserved, and the budgets that are used up, with its events (invariant 2). */
@@ -19,7 +26,7 @@ export function foldBudgets() {
 
   function take(event: Event): void {
     const { event: name, seq, data } = event
-    const used = name === 'model.responded' ? Tokens.safeParse(data).data : undefined
+    const used = answers.has(name) ? Tokens.safeParse(data).data : undefined
     tokens.in += used?.prompt_tokens ?? 0
     tokens.out += used?.completion_tokens ?? 0
     requests.take(event, (used?.prompt_tokens ?? 0) + (used?.completion_tokens ?? 0))

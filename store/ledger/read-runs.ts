@@ -120,7 +120,6 @@ export async function getRun(store: LedgerStore, runId: RunId): Promise<Run> {
     away: JSON.parse(stored('away') ?? '[]'),
     budget: stored('budget') === undefined ? null : Number(stored('budget')),
     ...tokensOf(stored),
-    ...reservedOf(stored),
     findings: number.parse(stored('findings')),
     usedBudgets: usedBudgetsOf(stored),
     stop: stopOf(stored),
@@ -139,7 +138,7 @@ export async function getRun(store: LedgerStore, runId: RunId): Promise<Run> {
 
 function tokensOf(stored: (name: string) => string | undefined) {
   const [tokensIn, tokensOut] = [number.parse(stored('tokens_in')), number.parse(stored('tokens_out'))]
-  return { tokensIn, tokensOut, tokens: tokensIn + tokensOut }
+  return { tokensIn, tokensOut, tokens: tokensIn + tokensOut, ...reservedOf(stored) }
 }
 
 function reservedOf(stored: (name: string) => string | undefined) {

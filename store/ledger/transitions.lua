@@ -4,7 +4,7 @@
 local max_per_step = 200
 -- An operation whose worker was lost this often fails: it may be what kills the workers.
 local max_lost = 3
-local lost_code, cancelled_code, expired_code = 'TOOL_004', 'AGENT_010', 'ASK_003'
+local lost_code, cancelled_code, expired_code, budget_code = 'TOOL_004', 'AGENT_010', 'ASK_003', 'LIMIT_004'
 local ended_well = { succeeded = true, unchanged = true }
 local has_ended = { succeeded = true, unchanged = true, skipped = true, failed = true, blocked = true, cancelled = true }
 local ledger_origin = { 'discovery', 'ledger' }
@@ -213,6 +213,7 @@ end
 local item_fields = {
   'round', 'gen', 'slices', 'plan', 'started', 'planned', 'operations', 'open', 'succeeded', 'unchanged', 'skipped', 'failed', 'blocked',
   'cancelled', 'change_sets', 'findings', 'tokens', 'faults', 'reads', 'estimate', 'fault',
+  'budget', 'used', 'reserved',
 }
 local item_ends = { 'succeeded', 'unchanged', 'skipped', 'failed', 'blocked', 'cancelled' }
 
@@ -283,6 +284,7 @@ local function end_operation(id, from, at, ending)
   redis.call('XADD', keys.outbox, seq .. '-0', 'o', id, unpack(ending.result and { 'r', ending.result } or {}))
   if redis.call('EXISTS', prefix .. 'after:' .. id) == 1 then redis.call('RPUSH', keys.cascade, id .. ':0') end
   local item = redis.call('HGET', op, 'item')
+  spend_of(item)
   if item then count_for_item(item, ending, at) end
   if ending.status ~= 'failed' and ending.status ~= 'blocked' then return end
   redis.call('ZADD', keys[ending.status], redis.call('ZSCORE', keys.operations, id), id)

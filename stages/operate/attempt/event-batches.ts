@@ -30,24 +30,16 @@ export function openEventBatches({ workerId, attempt }: Teller, untold = openUnt
   let last = 0
   return {
     /** Leaves out an event that cannot be written. */
-    add(event: AgentEvent) {
-      const one = sized(event)
-      if (one !== undefined) pending.push({ ...one, at: performance.now() })
-    },
+    add: (event: AgentEvent) => void pending.push(...sized(event).map((one) => ({ ...one, at: performance.now() }))),
     /** Goes with the last of the events that were added before. */
-    reserve(tokens: number) {
-      reserve = tokens
-    },
+    reserve: (tokens: number) => void (reserve = tokens),
     next(): EventBatch {
       if (batch !== undefined) return batch
       const now = performance.now()
       inBatch = pending.splice(0, fitting(pending))
       const events = inBatch.map(({ event, at }) => whole(event, Math.round(now - at)))
-      last += 1
-      batch = { n: last, events, talk: untold.next() }
-      if (pending.length > 0 || reserve === undefined) return batch
-      batch.reserve = reserve
-      reserve = undefined
+      batch = { n: (last += 1), events, talk: untold.next(), ...(pending.length === 0 && { reserve }) }
+      if (pending.length === 0) reserve = undefined
       return batch
     },
     /** Returns the next batch with all that was said, and with events that are true only once the command is carried out that it goes with. */
@@ -102,11 +94,11 @@ function ofAttempt(event: AgentEvent, { attempt, ...told }: Told): NewEvent {
 
 type SizedEvent = { event: AgentEvent; bytes: number }
 
-/** Undefined for data that is no JSON, or nested too deep to be written. */
-function sized(event: AgentEvent): SizedEvent | undefined {
+/** None for data that is no JSON, or nested too deep to be written. */
+function sized(event: AgentEvent): SizedEvent[] {
   try {
-    return { event, bytes: Buffer.byteLength(JSON.stringify(event.data)) }
+    return [{ event, bytes: Buffer.byteLength(JSON.stringify(event.data)) }]
   } catch {
-    return undefined
+    return []
   }
 }
