@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { EventOrigin, EventPhase, WireEvent } from '#domain/event.ts'
 import { eventCategories, EventName, eventNames } from '#domain/events/event-table.ts'
-import { ComposingView, RunStatusShape } from './run-schema.ts'
-import { orNull } from './wire-parts.ts'
+import { RunStatusShape } from './run-schema.ts'
 
 const fields = WireEvent.shape
 
@@ -30,16 +29,8 @@ export const EventView = z
   .meta({ id: 'Event' })
 export type EventView = z.infer<typeof EventView>
 
-/**
- * `next_after` is the `after` of the next page: the last event that was read, whether it matched or not. `composing` is as of
- * the request's arrival.
- */
+/** `next_after` is the `after` of the next page: the last event that was read, whether it matched or not. */
 export const EventPage = z
-  .strictObject({
-    events: z.array(EventView),
-    next_after: z.int(),
-    run_status: RunStatusShape,
-    composing: orNull(ComposingView),
-  })
+  .strictObject({ events: z.array(EventView), next_after: z.int(), run_status: RunStatusShape })
   .meta({ id: 'EventPage' })
 export type EventPage = z.infer<typeof EventPage>

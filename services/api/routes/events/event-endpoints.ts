@@ -2,7 +2,8 @@ import { z } from '@hono/zod-openapi'
 import { EventCategoryShape, EventPage } from '#schemas/event-schema.ts'
 import { Frame } from '#schemas/frame-schema.ts'
 import { RunParams } from '#schemas/run-schema.ts'
-import { endpoint } from '../../http/endpoint.ts'
+import { Timeline } from '#schemas/timeline-schema.ts'
+import { endpoint, jsonAnswer } from '../../http/endpoint.ts'
 import { listed, pageLimit, wholeNumber } from '../../http/schema-parts.ts'
 
 const eventsProse = `
@@ -45,11 +46,20 @@ The events of all runs of the project: a live stream or a WebSocket with the fra
 - \`connected\` has \`{"id","missed"}\`; \`id\` is your position until the first event comes. Events of runs that were deleted do not come.
 - There is no \`end\`. \`resync\` says that events behind the position are past \`events.retention_s\` or beyond \`events.stream_ranges\`.`
 
+const timelineProse = `
+Its events as sentences, page by page, with what they come to. \`category\` limits the entries alone. \`required_milestones\` are names of events,
+comma-separated, that the run must have had, judged by the whole of its events and by exact names: RUN_003 names those that it has not.
+\`limit\` counts entries; with \`category\` a page may be short although others follow: continue until \`next_after\` stays the same.`
+
 const ProjectPosition = z
   .string()
   .regex(/^(?:0|\d{1,15}-\d{1,15}\.\d{1,12})$/, 'not a position of the events of all runs')
 
-export const categories = listed
+const lastKnown = wholeNumber(0, 999_999_999_999)
+  .default(0)
+  .openapi({ default: 0, description: 'number of the last event you have' })
+
+const categories = listed
   .pipe(z.array(EventCategoryShape).min(1))
   .transform((list): ReadonlySet<string> => new Set(list))
   .optional()
@@ -65,9 +75,7 @@ export const eventEndpoints = {
     request: {
       params: RunParams,
       query: z.strictObject({
-        after: wholeNumber(0, 999_999_999_999)
-          .default(0)
-          .openapi({ default: 0, description: 'number of the last event you have' }),
+        after: lastKnown,
         category: categories,
         limit: pageLimit(1000, 200),
       }),
@@ -113,5 +121,24 @@ export const eventEndpoints = {
         content: { 'text/event-stream': { schema: z.string(), itemSchema: Frame } },
       },
     },
+  }),
+  timeline: endpoint('runs:read', ['RUN_001', 'RUN_003', 'RUN_005', 'STORE_002', 'STORE_003'], {
+    method: 'get',
+    path: '/v1/runs/{run_id}/timeline',
+    operationId: 'getTimeline',
+    summary: 'What has happened in it, in sentences, and what that comes to',
+    description: timelineProse.trim(),
+    request: {
+      params: RunParams,
+      query: z.strictObject({
+        category: categories,
+        required_milestones: listed
+          .optional()
+          .openapi({ type: 'string', description: 'names of events, comma-separated' }),
+        after: lastKnown,
+        limit: pageLimit(1000, 200),
+      }),
+    },
+    responses: { 200: jsonAnswer('the timeline', Timeline) },
   }),
 } as const

@@ -5,13 +5,12 @@ import type { Run } from '#domain/run.ts'
 import type { Log } from '#platform/log.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
 import type { ApiEnv } from '../../http/api-env.ts'
-import { composingView, findRun } from '../runs/run-view.ts'
+import { findRun } from '../runs/run-view.ts'
 import { eventEndpoints } from './event-endpoints.ts'
 import { type FollowerDeps, openLogFollower } from './follow-log.ts'
 import { type FirstFrame, serverSentEvents, sharedWire, socketMessages } from './frames.ts'
 import { openProjectLog, type ToldSource } from './project-log.ts'
-import { readEventPage, requireKnown } from './read-event-page.ts'
-import { type EventSource, keptOf, openRunLogs, withoutSecrets } from './run-log.ts'
+import { type EventSource, keptOf, openRunLogs, readEventPage, requireKnown, withoutSecrets } from './run-log.ts'
 import { openReaders, type Reader, type ReaderLimits, usualReaderLimits } from './serve-reader.ts'
 import { socketSink } from './socket-sink.ts'
 import { streamBody } from './stream-body.ts'
@@ -45,8 +44,7 @@ export function addEventRoutes(routes: OpenAPIHono<ApiEnv>, deps: EventRouteDeps
       requireKnown(run, after)
       const page = await readEventPage(run, { after, categories, limit }, source)
       const events = page.events.map((event) => wireEvent(withoutSecrets(event, redactor)))
-      const { nextAfter: next_after } = page
-      return c.json({ events, next_after, run_status: run.status, composing: composingView(run) }, 200)
+      return c.json({ events, next_after: page.nextAfter, run_status: run.status }, 200)
     }
     // A client that connects again sends the id of its last event; its URL still has the `after` of its first request.
     const resumed = c.req.valid('header')['last-event-id'] ?? after

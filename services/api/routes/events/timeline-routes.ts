@@ -14,9 +14,8 @@ import type { ApiEnv } from '../../http/api-env.ts'
 import { isoTime, viewOf } from '../../http/schema-parts.ts'
 import { activeView, currentStep } from '../runs/live-view.ts'
 import { findRun, runLinks, waitingFor } from '../runs/run-view.ts'
-import { requireKnown, readEventPage } from './read-event-page.ts'
-import { type EventSource, withoutSecrets } from './run-log.ts'
-import { timelineEndpoints } from './timeline-endpoints.ts'
+import { eventEndpoints } from './event-endpoints.ts'
+import { readEventPage, requireKnown, type EventSource, withoutSecrets } from './run-log.ts'
 
 export type TimelineRouteDeps = {
   ledger: EventSource & Pick<Ledger, 'countVerdicts' | 'lastDecision' | 'readDecisions' | 'readLive' | 'readTally'>
@@ -30,7 +29,7 @@ const rememberedDecisions = 8
 
 export function addTimelineRoute(routes: OpenAPIHono<ApiEnv>, { ledger, redactor }: TimelineRouteDeps): void {
   const latestDecisions = openLatestDecisions(ledger)
-  routes.openapi(timelineEndpoints.timeline, async (c) => {
+  routes.openapi(eventEndpoints.timeline, async (c) => {
     const { category, required_milestones: milestones = [], after, limit } = c.req.valid('query')
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, ledger)
     requireKnown(run, after)

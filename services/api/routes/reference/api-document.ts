@@ -11,7 +11,6 @@ import { nodeEndpoints } from '../runs/node-endpoints.ts'
 import { findingEndpoints } from '../runs/finding-endpoints.ts'
 import { questionEndpoints } from '../runs/question-endpoints.ts'
 import { eventEndpoints } from '../events/event-endpoints.ts'
-import { timelineEndpoints } from '../events/timeline-endpoints.ts'
 import { runEndpoints } from '../runs/run-endpoints.ts'
 import { projectEndpoints } from '../access/project-endpoints.ts'
 import { usageEndpoints } from '../usage/usage-endpoints.ts'
@@ -30,7 +29,6 @@ const groups: readonly { tag: string; endpoints: Readonly<Record<string, RouteCo
       ...intakeEndpoints,
       ...runEndpoints,
       ...eventEndpoints,
-      ...timelineEndpoints,
       ...agendaEndpoints,
       ...transcriptEndpoints,
       ...nodeEndpoints,

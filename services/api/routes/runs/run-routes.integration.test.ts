@@ -77,7 +77,6 @@ describe('GET /v1/runs/{run_id}', () => {
     await api.ledger.move(runId, { from: [{ status: 'running' }], to: {}, command: 'composing', set, events: [] })
     const composing = { operations_read: 3, operations: 3, files_proved: 1, files: 2 }
     expect(await json(`/v1/runs/${runId}`)).toMatchObject({ composing })
-    expect(await json(`/v1/runs/${runId}/events`)).toMatchObject({ composing })
   })
 
   it.for(['r0000000000000', 'R', '..%2f', 'r'.repeat(300)])('knows no run %s', async (id) => {

@@ -97,7 +97,7 @@ function serverView({ url, hasAnswered, lastError, nextProbeAt }: ServerHealth) 
   return { url, has_answered: hasAnswered, last_error: lastError, next_probe: isoTime(nextProbeAt) }
 }
 
-export function composingView({ composing }: Pick<Run, 'composing'>): RunSummary['composing'] {
+function composingView({ composing }: Pick<Run, 'composing'>): RunSummary['composing'] {
   return composing === null ? null : viewOf(ComposingView, composing, {})
 }
 
