@@ -8,7 +8,7 @@ export const EventPhase = z.enum([...runPhases, 'grail_check', 'model', 'tools',
 export type EventPhase = z.infer<typeof EventPhase>
 
 export const EventOrigin = z.strictObject({
-  kind: z.enum(['api', 'discovery', 'grail', 'worker', 'human', 'policy', 'publisher', 'conductor']),
+  kind: z.enum(['api', 'discovery', 'grail', 'worker', 'human', 'policy', 'publisher', 'conductor', 'watcher']),
   id: z.string(),
 })
 export type EventOrigin = z.infer<typeof EventOrigin>

@@ -16,10 +16,11 @@ put redis_url_api "redis://remora-api:$(random)@redis:6379"
 put redis_url_discovery "redis://remora-discovery:$(random)@redis:6379"
 put redis_url_publisher "redis://remora-publisher:$(random)@redis:6379"
 put redis_url_worker "redis://remora-worker:$(random)@redis:6379"
+put redis_url_watcher "redis://remora-watcher:$(random)@redis:6379"
 put redis_url_conductor "redis://remora-conductor:$(random)@redis:6379"
 users() {
   echo 'user default off'
-  for service in api discovery publisher worker conductor; do
+  for service in api discovery publisher worker conductor watcher; do
     password=$(sed 's/.*:\(.*\)@.*/\1/' "$folder/redis_url_$service")
     sed -n "s/>PASSWORD_$service />$password /p" "$(dirname "$0")/redis-users.acl"
   done

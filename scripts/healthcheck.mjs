@@ -8,6 +8,7 @@ const ports = new Map([
   ['discovery', env['REMORA_DISCOVERY_HEALTH_PORT'] || '8422'],
   ['worker', env['REMORA_WORKER_HEALTH_PORT'] || '8423'],
   ['conductor', env['REMORA_CONDUCTOR_HEALTH_PORT'] || '8428'],
+  ['watcher', env['REMORA_WATCHER_HEALTH_PORT'] || '8429'],
   ['setup', env['REMORA_SETUP_HEALTH_PORT'] || '8425'],
   ['publisher', env['REMORA_PUBLISHER_HEALTH_PORT'] || '8426'],
   ['rehearsal', env['REMORA_REHEARSAL_PORT'] || '8421'],

@@ -12,8 +12,6 @@ export type ModelServer = {
   maxInFlightOfAll: number
 }
 
-export type ModelConfig = ReturnType<typeof modelConfig>
-
 const rehearsalUrl = 'http://127.0.0.1:8421/v1'
 
 const usedEnv = environmentOf('conductor')

@@ -43,7 +43,7 @@ const serversOfFile = serversWith(serverUrlOfFile).min(1)
 
 export const modelSettings = {
   REMORA_MODEL_URLS: {
-    owners: ['worker', 'conductor', 'cli', 'api', 'discovery', 'publisher'],
+    owners: ['worker', 'conductor', 'watcher', 'cli', 'api', 'discovery', 'publisher'],
     type: z
       .array(serverUrlOrWord)
       .min(1)
@@ -54,7 +54,7 @@ export const modelSettings = {
   },
   REMORA_MODEL_POOL: {
     key: 'model.pool',
-    owners: ['worker', 'conductor'],
+    owners: ['worker', 'conductor', 'watcher'],
     type: serversWith(serverUrl),
     default: [],
     fromText: parseJson,
@@ -80,7 +80,7 @@ export const modelSettings = {
   },
   REMORA_MODEL: {
     key: 'model.default',
-    owners: ['worker', 'conductor', 'cli'],
+    owners: ['worker', 'conductor', 'watcher', 'cli'],
     type: name,
     setByStack: true,
     about:
@@ -99,28 +99,28 @@ export const modelSettings = {
     about: 'the model that decides what a run with an objective does; without it the one of `model.default`',
   },
   REMORA_MODEL_API_KEY: {
-    owners: ['worker', 'conductor', 'cli', 'api'],
+    owners: ['worker', 'conductor', 'watcher', 'cli', 'api'],
     type: z.string(),
     setByStack: true,
     about:
-      'secret: the key that workers and the conductor send to the model servers; the api hides it in what it shows',
+      'secret: the key that workers, the conductor and the watcher send to the model servers; the api hides it in what it shows',
   },
   REMORA_MODEL_MAX_IN_FLIGHT: {
-    owners: ['worker', 'conductor'],
+    owners: ['worker', 'conductor', 'watcher'],
     type: count.max(100_000),
     default: 64,
     about: 'requests of all workers to one server at once, for servers without a `max_in_flight` in `model.pool`',
   },
   REMORA_MODEL_TEMPERATURE: {
     key: 'model.request.temperature',
-    owners: ['worker', 'conductor'],
+    owners: ['worker', 'conductor', 'watcher'],
     type: z.number().min(0).max(2),
     default: 0,
     about: 'the temperature of every request',
   },
   REMORA_MODEL_STREAM: {
     key: 'model.request.stream',
-    owners: ['worker', 'conductor', 'cli'],
+    owners: ['worker', 'conductor', 'watcher', 'cli'],
     type: z.boolean(),
     default: false,
     about:
@@ -128,7 +128,7 @@ export const modelSettings = {
   },
   REMORA_MODEL_TOOL_CHOICE: {
     key: 'model.request.tool_choice',
-    owners: ['worker', 'conductor'],
+    owners: ['worker', 'conductor', 'watcher'],
     type: z.enum(['required', 'auto']),
     default: 'required',
     about: 'the tool choice of every request but the last of an attempt, which must submit',
@@ -142,7 +142,7 @@ export const modelSettings = {
   },
   REMORA_MODEL_TIMEOUT_MS: {
     key: 'model.request.timeout_s',
-    owners: ['worker', 'conductor'],
+    owners: ['worker', 'conductor', 'watcher'],
     type: count.max(3_600_000),
     default: 120_000,
     about:
@@ -156,14 +156,14 @@ export const modelSettings = {
   },
   REMORA_MODEL_HEDGE_AFTER_MS: {
     key: 'model.request.hedge_after_ms',
-    owners: ['worker', 'conductor'],
+    owners: ['worker', 'conductor', 'watcher'],
     type: z.int().min(0).max(3_600_000),
     default: 0,
     about:
       'how long a request may be without an answer before it is also sent to a second server; the first good reply counts. 0: never, since a second request costs as much as the first',
   },
   REMORA_MODEL_RETRY_BUDGET_MS: {
-    owners: ['worker', 'conductor', 'cli'],
+    owners: ['worker', 'conductor', 'watcher', 'cli'],
     type: count.max(3_600_000),
     default: 20_000,
     about:

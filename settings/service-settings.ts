@@ -68,14 +68,14 @@ export const serviceSettings = {
     about: 'the settings file; `none`: no file. Without it the nearest `remora.yaml` from the working folder upwards',
   },
   REMORA_LOG_LEVEL: {
-    owners: ['cli', 'api', 'discovery', 'worker', 'conductor', 'setup', 'publisher'],
+    owners: ['cli', 'api', 'discovery', 'worker', 'conductor', 'watcher', 'setup', 'publisher'],
     type: z.enum(logLevels),
     default: 'info',
     setByStack: true,
     about: "the least level that is logged, on stderr, of an embedded stack in its folder's `stack.log`",
   },
   REMORA_LOG_FORMAT: {
-    owners: ['cli', 'api', 'discovery', 'worker', 'conductor', 'setup', 'publisher'],
+    owners: ['cli', 'api', 'discovery', 'worker', 'conductor', 'watcher', 'setup', 'publisher'],
     type: z.enum(logFormats),
     default: 'json',
     about: 'how log lines look: `json`, one document on each, or `pretty`, for people',
@@ -162,7 +162,7 @@ export const serviceSettings = {
     about: 'file contents kept in memory; without it a worker keeps 4 MiB for each slot, and 256 MiB at most',
   },
   REMORA_HEALTH_HOST: {
-    owners: ['api', 'discovery', 'worker', 'conductor', 'setup', 'publisher'],
+    owners: ['api', 'discovery', 'worker', 'conductor', 'watcher', 'setup', 'publisher'],
     type: text.min(1),
     default: '127.0.0.1',
     setByStack: true,
@@ -173,6 +173,7 @@ export const serviceSettings = {
   REMORA_DISCOVERY_HEALTH_PORT: healthPort('discovery', 8422),
   REMORA_WORKER_HEALTH_PORT: healthPort('worker', 8423),
   REMORA_CONDUCTOR_HEALTH_PORT: healthPort('conductor', 8428),
+  REMORA_WATCHER_HEALTH_PORT: healthPort('watcher', 8429),
   REMORA_SETUP_HEALTH_PORT: healthPort('setup', 8425),
   REMORA_PUBLISHER_HEALTH_PORT: healthPort('publisher', 8426),
   REMORA_WORKER_ID: {

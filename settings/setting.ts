@@ -3,7 +3,16 @@ import { z } from 'zod'
 import { parseJson } from '#domain/json.ts'
 import { plainWords } from '#platform/schema-faults.ts'
 
-export type Owner = 'api' | 'discovery' | 'worker' | 'conductor' | 'setup' | 'publisher' | 'rehearsal' | 'cli'
+export type Owner =
+  | 'api'
+  | 'discovery'
+  | 'worker'
+  | 'conductor'
+  | 'watcher'
+  | 'setup'
+  | 'publisher'
+  | 'rehearsal'
+  | 'cli'
 
 /** Its name in the table is its environment variable. */
 export type Setting = {

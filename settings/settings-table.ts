@@ -10,6 +10,7 @@ import { sandboxSettings } from './sandbox-settings.ts'
 import { setupSettings } from './setup-settings.ts'
 import { storageSettings } from './storage-settings.ts'
 import { traceSettings } from './trace-settings.ts'
+import { watcherSettings } from './watcher-settings.ts'
 
 /** Is the source of remora.yaml's schema, the services' configuration, what a stack passes on to them, `remora config` and docs/reference/config.md. */
 export const settingsTable = {
@@ -20,6 +21,7 @@ export const settingsTable = {
   ...traceSettings,
   ...sandboxSettings,
   ...setupSettings,
+  ...watcherSettings,
   ...githubSettings,
   ...localSettings,
 }

@@ -3,7 +3,7 @@ import { RedisUrl } from '#platform/server-urls.ts'
 import { holdsSecret } from '#platform/hide-secrets.ts'
 import { variablesOf, type Owner, type SettingsTable } from './setting.ts'
 
-const services: Owner[] = ['api', 'discovery', 'worker', 'conductor', 'setup', 'publisher']
+const services: Owner[] = ['api', 'discovery', 'worker', 'conductor', 'watcher', 'setup', 'publisher']
 const secretFault = 'holds a secret: secrets are set in the environment only'
 const publicUrl = z
   .url({ protocol: /^https?$/ })

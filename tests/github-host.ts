@@ -16,17 +16,18 @@ const run = promisify(execFile)
 
 /**
  * `env`: of the publisher. `redisOf`: the address by which it reaches Redis. `stores`: others than those that are started. `envOf`: more for a
- * service.
+ * service; with it there is a watcher.
  */
 export type HostOptions = {
   env?: Record<string, string>
   redisOf?(redisUrl: string): Promise<string>
   stores?: Stores
-  envOf?(service: 'api' | 'discovery' | 'worker' | 'publisher'): Record<string, string>
+  envOf?(service: 'api' | 'discovery' | 'worker' | 'publisher' | 'watcher'): Record<string, string>
 }
 
 /** A fake GitHub that sends its webhooks to the API, and what services need to work for it. */
-export async function startHost({ env = {}, envOf = () => ({}) }: Pick<HostOptions, 'env' | 'envOf'> = {}) {
+export async function startHost({ env = {}, envOf: given }: Pick<HostOptions, 'env' | 'envOf'> = {}) {
+  const envOf = given ?? (() => ({}))
   const releaser = openReleaser()
   const [port = 0] = await freePorts(1)
   const github = await startFakeGitHub({ webhookUrl: `http://127.0.0.1:${port}/webhooks/github` })
@@ -39,6 +40,7 @@ export async function startHost({ env = {}, envOf = () => ({}) }: Pick<HostOptio
     env: { REMORA_AGENTS_DIR: agents },
     workerEnv: envOf('worker'),
     discoveryEnv: envOf('discovery'),
+    ...(given === undefined ? {} : { watcherEnv: given('watcher') }),
     publishing: {
       port,
       apiEnv: { REMORA_GITHUB_WEBHOOK_SECRET: app.webhookSecret, ...envOf('api') },
@@ -71,13 +73,13 @@ export async function untilChecked(
 /** Every service as a process of its own, with a publisher, beside a fake GitHub that sends them its webhooks. */
 export async function startWithGitHub(
   programs: Programs,
-  { env = {}, redisOf = async (url) => url, stores: given, envOf = () => ({}) }: HostOptions = {},
+  { env = {}, redisOf = async (url) => url, stores: given, envOf }: HostOptions = {},
 ) {
   const releaser = openReleaser()
   const stores = given ?? (await startStores())
   releaser.add('stores', stores.stop)
-  const ofPublisher = { REMORA_REDIS_URL: await redisOf(stores.redisUrl), ...envOf('publisher'), ...env }
-  const { github, options, stop } = await startHost({ env: ofPublisher, envOf })
+  const ofPublisher = { REMORA_REDIS_URL: await redisOf(stores.redisUrl), ...envOf?.('publisher'), ...env }
+  const { github, options, stop } = await startHost({ env: ofPublisher, ...(envOf === undefined ? {} : { envOf }) })
   releaser.add('host', stop)
   const services = await startServices(programs, stores, options)
   return {

@@ -23,7 +23,7 @@ import { type Answer, remoraHere } from './remora-here.ts'
 
 type Place = { origin: string; health: string }
 
-export type OneProcessOptions = Omit<ServicesOptions, 'checkout' | 'conductorEnv'>
+export type OneProcessOptions = Omit<ServicesOptions, 'checkout' | 'conductorEnv' | 'watcherEnv'>
 
 export type OneProcess = {
   api: RunApi
@@ -87,6 +87,7 @@ async function startAll(options: ServicesOptions, releaser: Releaser): Promise<O
     publisher: 0,
     access: 0,
     conductor: 0,
+    watcher: 0,
   }
   const model = await startRehearsal(parseRehearsal(serviceEnvs(stores, options, unknown).rehearsal))
   parts.add('rehearsal', model, { origin: model.origin, health: model.origin })

@@ -43,6 +43,8 @@ export type ServicesOptions = {
   discoveryEnv?: Record<string, string>
   /** Of the conductor; undefined: there is none, and runs name their agents. */
   conductorEnv?: Record<string, string>
+  /** Of the watcher; undefined: there is none. */
+  watcherEnv?: Record<string, string>
   /** Of a publisher and of the API beside it; undefined: there is no publisher. `port`: of the API, by default any free one. */
   publishing?: { publisherEnv: Record<string, string>; apiEnv: Record<string, string>; port?: number }
   /** The root of the code, with a slash at its end; this repository when absent. */
@@ -52,11 +54,14 @@ export type ServicesOptions = {
 export const token = 'a-token-only-for-the-tests'
 
 /** Each service has its port here, by its folder; one that is not known yet is 0. At `access` the publisher gives the right to read code. */
-type Ports = Record<'rehearsal' | 'api' | 'apiHealth' | 'discovery' | 'publisher' | 'access' | 'conductor', number>
+type Ports = Record<
+  'rehearsal' | 'api' | 'apiHealth' | 'discovery' | 'publisher' | 'access' | 'conductor' | 'watcher',
+  number
+>
 
 /** What each service reads, however it is started: the address of the API, say, is the same for a process and for a part of one. */
 export function serviceEnvs(stores: StoreAddress, options: ServicesOptions, ports: Ports) {
-  const { env: common = {}, workerEnv = {}, discoveryEnv = {}, conductorEnv, publishing } = options
+  const { env: common = {}, workerEnv = {}, discoveryEnv = {}, conductorEnv, watcherEnv, publishing } = options
   const store = { ...common, ...storeEnv(stores) }
   const access = { REMORA_PUBLISHER_SECRET: 'only-the-tests-use-this-secret' }
   const url = { REMORA_PUBLISHER_URL: `http://127.0.0.1:${ports.access}` }
@@ -93,6 +98,12 @@ export function serviceEnvs(stores: StoreAddress, options: ServicesOptions, port
       ...models,
       ...workerEnv,
     }),
+    watcher: watcherEnv && {
+      ...store,
+      REMORA_WATCHER_HEALTH_PORT: String(ports.watcher),
+      ...models,
+      ...watcherEnv,
+    },
     conductor: conductorEnv && {
       ...store,
       REMORA_CONDUCTOR_HEALTH_PORT: String(ports.conductor),
@@ -117,10 +128,20 @@ export async function startServices(
     publisher = 0,
     access = 0,
     conductor = 0,
+    watcher = 0,
     ...workerPorts
-  ] = await freePorts(7 + workers.length)
+  ] = await freePorts(8 + workers.length)
   const api = publishing?.port ?? freePort
-  const envs = serviceEnvs(stores, options, { rehearsal, api, apiHealth, discovery, publisher, access, conductor })
+  const envs = serviceEnvs(stores, options, {
+    rehearsal,
+    api,
+    apiHealth,
+    discovery,
+    publisher,
+    access,
+    conductor,
+    watcher,
+  })
   const starters = new Map<string, () => Service>()
   const start = (name: string, folder: string, port: number, env: Record<string, string>): Service => {
     const begin = (): Service => ({
@@ -138,6 +159,7 @@ export async function startServices(
     start('discovery', 'discovery', discovery, envs.discovery),
     ...(envs.publisher === undefined ? [] : [start('publisher', 'publisher', publisher, envs.publisher)]),
     ...(envs.conductor === undefined ? [] : [start('conductor', 'conductor', conductor, envs.conductor)]),
+    ...(envs.watcher === undefined ? [] : [start('watcher', 'watcher', watcher, envs.watcher)]),
     ...workers.map((name, at) => {
       const port = workerPorts[at] ?? 0
       return start(name, 'worker', port, envs.worker(name, port))

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { RunSummary } from '#schemas/run-schema.ts'
 import type { CliContext } from '../cli-context.ts'
 import { formatSeconds, plural, waitingText } from '#domain/timeline/words.ts'
-import { onOneLine, textTable, visible, visibleName } from '../terminal-text.ts'
+import { clip, onOneLine, textTable, visible, visibleName } from '../terminal-text.ts'
 import { figure } from '#domain/figure.ts'
 import { costOfEach, shortTime, shownPath } from '../wording.ts'
 import { resumeCommand } from '../run/unfinished-runs.ts'
@@ -57,7 +57,11 @@ function runLine(run: ListedRun): string {
   const failed = run.counts.failed + run.counts.blocked
   const waits = run.waits_for_stack ? '' : waitingText(run.waiting_for)
   const figures = `${plural(operations, 'operation')}, ${failed} failed${waits === '' ? '' : `, ${waits}`}`
-  return `${run.run_id}  ${when}  ${run.status.padEnd(9)}  ${took.padStart(9)}  ${run.request.agents.join(',')}  ${figures}`
+  return `${run.run_id}  ${when}  ${run.status.padEnd(9)}  ${took.padStart(9)}  ${wantedText(run.request)}  ${figures}`
+}
+
+function wantedText({ agents, objective = '' }: ListedRun['request']): string {
+  return agents.length > 0 ? agents.join(',') : `"${clip(objective, 40)}"`
 }
 
 const formats = ['text', 'json', 'sarif'] as const

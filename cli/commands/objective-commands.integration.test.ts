@@ -28,9 +28,7 @@ it('draws the plan within 80 columns, with why it is so', async () => {
 docs: waiting, after lint
   docstring everywhere: every public function has one
 `)
-  expect(out).toMatch(
-    /event \d+: planned lint, docs \(planner, 1,234 tokens, confidence 0\.8\)\n  because the nodes have/,
-  )
+  expect(out).toMatch(/event \d+: planned lint, docs \(planner, 1,234 tokens, confidence 0\.8\)\n  why: the nodes have/)
   expect(out.split('\n').filter((line) => line.length > 80)).toEqual([])
   const why = (await atWidth('why', runId, 'docs')).out
   expect(why).toMatch(/  it rests on:\n    event 2: run started\n/)
@@ -44,11 +42,15 @@ docs: waiting, after lint
 it('shows a plan and approves it, but none that has changed since', async () => {
   const runId = await openConducted(served.api, { objective: 'lint is clean', approval: 'plan' })
   await expect(served.remora('approve', runId)).rejects.toMatchObject({ code: 'RUN_011' })
-  await playPlan(served.api, runId, items, 'h1')
+  const hash = 'a1b2c3'.repeat(10)
+  await playPlan(served.api, runId, items, hash)
   expect((await served.remora('show', runId)).out).toContain(`remora approve ${runId}`)
-  await expect(served.remora('approve', runId, 'h0')).rejects.toMatchObject({ code: 'RUN_011' })
-  expect((await served.remora('approve', runId)).out).toMatch(/lint: waiting\n[^]*\napproved: plan h1\n$/)
-  expect(await playStep(served.api, runId, (state) => state)).toMatchObject([{ kind: 'approved', plan_hash: 'h1' }])
+  await expect(served.remora('approve', runId, 'a1b2c3a1b2d3')).rejects.toMatchObject({ code: 'RUN_011' })
+  const shown = (await served.remora('show', runId, '--plan')).out
+  const [, named = ''] = new RegExp(`remora approve ${runId} (\\w+)\\n`).exec(shown) ?? []
+  const approved = (await served.remora('approve', runId, named)).out
+  expect(approved).toMatch(/lint: waiting\n[^]*\napproved: plan a1b2c3a1b2c3\n$/)
+  expect(await playStep(served.api, runId, (state) => state)).toMatchObject([{ kind: 'approved', plan_hash: hash }])
 })
 
 it('says more to a run with an objective, and to no other', async () => {

@@ -4,7 +4,7 @@ import { OperationId } from '#domain/ids.ts'
 import type { AgendaItemView, RunAgenda } from '#schemas/agenda-schema.ts'
 import type { ApiClient } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
-import { describeAgenda, describeWhy, type Reasons } from '../run/describe-agenda.ts'
+import { describeAgenda, describeWhy, type Reasons, shownOfHash } from '../run/describe-agenda.ts'
 import { withRuns } from '../run/reach-service.ts'
 import { reportView } from '../run/report-run.ts'
 
@@ -35,18 +35,24 @@ export function addApproveCommand(command: Command, context: CliContext): void {
     .argument('<run>', 'run id')
     .argument(
       '[hash]',
-      'approve only this plan, which "remora show RUN --plan" has shown; without it, the plan as it is now',
+      'approve only this plan, as "remora show RUN --plan" names it; without it, the plan as it is now',
     )
     .option(...jsonOption)
     .action(async (runId: string, given: string | undefined, { json }: Json) =>
       withRuns(context, async ({ client, isIdle }) => {
         const agenda = await client.readAgenda(runId)
-        const hash = given ?? agenda.approval?.plan_hash
+        const present = agenda.approval?.plan_hash
+        const isMeant = given !== undefined && given.length >= shownOfHash && present?.startsWith(given) === true
+        const hash = given === undefined || isMeant ? present : given
         if (hash === undefined) throw new AppError('RUN_011', `run ${runId} has no plan that waits for approval`)
         if (!json) context.io.out(`${describeAgenda(agenda, reportView(context))}\n`)
         const sent = await client.approve(runId, hash)
         const later = isIdle ? laterLine(runId) : ''
-        context.io.out(json ? `${JSON.stringify({ ...sent, plan_hash: hash })}\n` : `approved: plan ${hash}\n${later}`)
+        context.io.out(
+          json
+            ? `${JSON.stringify({ ...sent, plan_hash: hash })}\n`
+            : `approved: plan ${hash.slice(0, shownOfHash)}\n${later}`,
+        )
       }),
     )
 }

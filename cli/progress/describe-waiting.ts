@@ -86,7 +86,7 @@ function noticesOf(waits: Waits): Map<string, Notice> {
       notices.set(`budget of ${wait.of}`, { lines: [budgetLine(wait, waits)], over })
     } else if (wait.kind === 'approval') {
       const line = `waits for the approval of its plan: "remora show ${waits.runId} --plan" shows it, "remora approve ${waits.runId}" lets it go on`
-      notices.set('approval', { lines: [line], over: 'its plan is approved' })
+      notices.set('approval', { lines: [line] })
     } else if (wait.kind === 'models') {
       const over = `${modelText(wait.model)} works again`
       notices.set(`model ${wait.model}`, { lines: modelLines(wait, waits), over })

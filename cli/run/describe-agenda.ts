@@ -10,7 +10,8 @@ import { joinBlocks, labelledLines, shortTime } from '../wording.ts'
 /** Draws the plan of a run: what became of each item, why it was decided so, and what the run came to. */
 export function describeAgenda(agenda: RunAgenda, { paint, width }: ReportView): string {
   const { run_id: runId, items, decisions, answer } = agenda
-  const known = items.length === 0 ? ['Nothing is planned yet.'] : items.flatMap((item) => itemLines(item))
+  const none = decisions.length === 0 ? 'Nothing is planned yet.' : 'The plan has no items.'
+  const known = items.length === 0 ? [none] : items.flatMap((item) => itemLines(item))
   const because = decisions.flatMap((decision) => decisionLines(decision))
   const wrapped = (lines: readonly string[]) => lines.flatMap((line) => wrap(line, width))
   return joinBlocks([
@@ -54,6 +55,9 @@ function toldLines({ seq, messages }: DecisionTalk): string[] {
   return [`What was known for event ${seq}:`, ...lines.slice(0, shownTold).map((line) => `  ${line}`), ...rest]
 }
 
+/** As much of a hash as a person can type. */
+export const shownOfHash = 12
+
 const mostOfOne = 300
 
 /** What a conductor tells its model is a block of JSON: returns a line for each of its parts, and of any other text its lines. */
@@ -69,9 +73,10 @@ function knownLines(text: string): string[] {
 function approvalText({ run_id: runId, approval }: RunAgenda): string {
   if (approval === null) return ''
   const { plan_hash: hash, wanted_since: since, approved_by: by, approved_at: at } = approval
+  const plan = hash.slice(0, shownOfHash)
   if (by === null || at === null)
-    return `plan ${hash} waits for it since ${shortTime(since)}: remora approve ${runId} ${hash}`
-  return `plan ${hash}, by ${by} at ${shortTime(at)}`
+    return `the plan waits for it since ${shortTime(since)}: remora approve ${runId} ${plan}`
+  return `of plan ${plan}, by ${by} at ${shortTime(at)}`
 }
 
 function itemLines(item: AgendaItemView): string[] {
@@ -86,14 +91,16 @@ function itemLines(item: AgendaItemView): string[] {
 }
 
 function statusText({ status, counts, retries }: AgendaItemView): string {
-  const again = retries === 0 ? '' : `, tried again ${plural(retries, 'time')}`
-  if (counts === null) return `${status}${again}`
-  if (counts.fault !== null) return `${status}${again}: ${counts.fault.error_code} ${counts.fault.reason}`
-  if (counts.planned > 0) return `${status}${again}, ${operationsText(counts)}`
-  const { estimate } = counts
-  if (estimate === null) return status === 'ended' ? `${status}${again}, with nothing to do` : `${status}${again}`
-  const { operations, tokens } = estimate
-  return `${status}${again}, ${plural(operations, 'operation')} for about ${plural(tokens, 'token')}`
+  const again = retries === 0 ? status : `${status}, tried again ${plural(retries, 'time')}`
+  if (counts === null || status === 'cancelled') return again
+  if (counts.fault !== null) return `${again}: ${counts.fault.error_code} ${counts.fault.reason}`
+  if (counts.planned > 0) return `${again}, ${operationsText(counts)}`
+  if (status === 'ended' || counts.estimate?.operations === 0) return `${again}, with nothing to do`
+  return counts.estimate === null ? again : `${again}, ${estimateText(counts.estimate)}`
+}
+
+function estimateText({ operations, tokens }: { operations: number; tokens: number }): string {
+  return `${plural(operations, 'operation')} ${tokens === 0 ? 'without a model' : `for about ${plural(tokens, 'token')}`}`
 }
 
 function operationsText({ planned, open, ended, findings, faults }: NonNullable<AgendaItemView['counts']>): string {
@@ -128,7 +135,7 @@ function decisionLines(decision: AgendaDecision): string[] {
   const sure = confidence === null ? [] : [`confidence ${confidence}`]
   const cost = tokens === null ? [] : [plural(tokens, 'token')]
   const by = [...(model === null ? [] : [model]), ...cost, ...sure].join(', ')
-  const why = rationale === null ? [] : [`  because ${rationale}`]
+  const why = rationale === null ? [] : [`  why: ${rationale}`]
   const answered = given === null ? [] : [`  it answered ${given}`]
   return [`event ${seq}: ${decidedText(decision)}${by === '' ? '' : ` (${by})`}`, ...why, ...answered]
 }

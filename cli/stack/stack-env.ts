@@ -43,15 +43,15 @@ export function workerEnv(stores: Env, options: WorkerEnvOptions): Env {
   }
 }
 
-/** Returns the environment of the conductor, which asks the models that the workers ask. */
-export function conductorEnv(stores: Env, options: ModelEnvOptions): Env {
+/** Returns the environment of a service that asks the models that the workers ask. */
+export function askerEnv(service: 'conductor' | 'watcher', stores: Env, options: ModelEnvOptions): Env {
   const { environment } = options
   return {
     ...ofTheMachine(environment),
-    ...givenOf(passedOn(['conductor']), environment),
+    ...givenOf(passedOn([service]), environment),
     ...stores,
     ...modelEnv(options),
-    REMORA_CONDUCTOR_HEALTH_PORT: '0',
+    [`REMORA_${service.toUpperCase()}_HEALTH_PORT`]: '0',
   }
 }
 
@@ -147,7 +147,7 @@ function ofTheMachine(environment: Env): Env {
 
 /** Throws a CONFIG_003 that names every variable that is bad for one of the services of a stack, or in `own`. */
 export function checkEnvironment(own: z.ZodRawShape, env: Env): void {
-  const owners = ['api', 'discovery', 'worker', 'conductor', 'setup', 'publisher'] as const
+  const owners = ['api', 'discovery', 'worker', 'conductor', 'watcher', 'setup', 'publisher'] as const
   const given = Object.keys(givenOf(passedOn([...owners, 'rehearsal']), env))
   const services = given.length === 0 ? [] : [...owners.map(environmentOf), behaviourEnv]
   const shapes = services.flatMap((shape) => Object.entries(shape).filter(([name]) => given.includes(name)))

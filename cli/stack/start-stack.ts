@@ -4,15 +4,7 @@ import { type Env, givenValue } from '#platform/env.ts'
 import type { Log, Logging } from '#platform/log.ts'
 import { openReleaser } from '#platform/service-process.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
-import {
-  conductorEnv,
-  type ModelAccess,
-  publisherEnv,
-  servicesEnv,
-  setupEnv,
-  storeEnv,
-  workerEnv,
-} from './stack-env.ts'
+import { askerEnv, type ModelAccess, publisherEnv, servicesEnv, setupEnv, storeEnv, workerEnv } from './stack-env.ts'
 import { keptSigningKey, lockStack, publishAccess, type StackLock } from './running-stack.ts'
 import { startStores, type StoresOptions } from './stack-stores.ts'
 import { openStackLog, type StackLog } from './stack-log.ts'
@@ -154,10 +146,11 @@ async function startWorkers(
   const bubblewrap = await options.bubblewrap?.()
   const { REMORA_SANDBOX_PATHS: paths } = environment
   const ofSetups = { ...environment, REMORA_SANDBOX_PATHS: options.setupPaths ?? paths }
-  await startConducting(conductorEnv(stores, { modelUrls, model, environment }), inThis)
+  await startConducting(askerEnv('conductor', stores, { modelUrls, model, environment }), inThis)
   await startSetups(setupEnv(stores, { environment: ofSetups, bubblewrap }), inThis)
   const env = workerEnv(stores, { modelUrls, model, environment, bubblewrap })
   if (options.isSmall === true || options.isDry === true) return startOwnWorker(env, log, inThis)
+  await startWatching(askerEnv('watcher', stores, { modelUrls, model, environment }), inThis)
   const workers = startWorkerPool({ count, env, log, say, pauses })
   releaser.add('workers', workers.stop)
   return workers
@@ -197,6 +190,19 @@ async function startConducting(env: Env, { log, secrets, releaser, served }: InT
   const { healthPort, close } = await startConductor(config.conductor, { log, redactor })
   releaser.add('conductor', close)
   served.push({ service: 'conductor', healthPort })
+}
+
+/** Watches the runs, in this process. A stack for a few files, or a dry run, has no watcher: its run is over in seconds. */
+async function startWatching(env: Env, { log, secrets, releaser, served }: InThisProcess): Promise<void> {
+  const [{ startWatcher }, { parseConfig }] = await Promise.all([
+    import('../../services/watcher/watcher-service.ts'),
+    import('../../services/watcher/watcher-config.ts'),
+  ])
+  const config = parseConfig(env)
+  const redactor = openRedactor([...config.secrets, ...secrets])
+  const { healthPort, close } = await startWatcher(config.watcher, { log, redactor })
+  releaser.add('watcher', close)
+  served.push({ service: 'watcher', healthPort })
 }
 
 /** Takes the setups of runs, in this process; each runs in one of its own. Whether runs may have any, api and discovery decide. */

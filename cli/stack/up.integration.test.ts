@@ -128,6 +128,7 @@ describe('remora up', () => {
       'discovery',
       'conductor',
       'setup',
+      'watcher',
       'worker',
       'worker',
     ])

@@ -1,5 +1,7 @@
 import { z } from 'zod'
-import { AgendaItem, ItemId, Rationale, RunAnswer } from '../agenda.ts'
+import { AgendaItem, Rationale, RunAnswer } from '../agenda.ts'
+import { ItemId } from '../id-schemas.ts'
+import { event } from './event-row.ts'
 
 /** The model that decided, what it was asked for, and the record of all that was said (store/objects/decision-record.ts). */
 const evidence = {
@@ -13,24 +15,22 @@ const evidence = {
 }
 
 const Items = z.array(AgendaItem)
+const decided = { plan_hash: z.string(), rationale: Rationale, ...evidence }
 
 /** The events of the model that decides what a run does. */
 export const conductorEvents = {
-  'agenda.decided': {
-    category: 'decision',
-    about: 'A model has decided what the run does for its objective.',
-    data: z.strictObject({ items: Items, plan_hash: z.string(), rationale: Rationale, ...evidence }),
-  },
-  'plan.approved': {
-    category: 'decision',
-    about: 'A person has approved the plan with this hash.',
-    data: z.strictObject({ plan_hash: z.string(), by: z.string() }),
-  },
-  'conductor.decided': {
-    category: 'decision',
-    about:
-      'A model has decided how the run goes on. `invalid`: what it answered, also after a correction, is no decision that can be carried out.',
-    data: z.strictObject({
+  'agenda.decided': event('decision', 'A model has decided what the run does for its objective.', {
+    items: Items,
+    ...decided,
+  }),
+  'plan.approved': event('decision', 'A person has approved the plan with this hash.', {
+    plan_hash: z.string(),
+    by: z.string(),
+  }),
+  'conductor.decided': event(
+    'decision',
+    'A model has decided how the run goes on. `invalid`: what it answered, also after a correction, is no decision that can be carried out.',
+    {
       kind: z.enum(['dispatch', 'retry', 'follow_up', 'complete', 'block', 'invalid']),
       item_ids: z.array(ItemId).optional(),
       items: Items.optional(),
@@ -40,17 +40,11 @@ export const conductorEvents = {
       given: z.string().optional(),
       rationale: Rationale.optional(),
       ...evidence,
-    }),
-  },
-  'objective.refined': {
-    category: 'decision',
-    about: 'A model has taken what was said into the objective, and planned anew what had not begun.',
-    data: z.strictObject({
-      objective: z.string(),
-      items: Items,
-      plan_hash: z.string(),
-      rationale: Rationale,
-      ...evidence,
-    }),
-  },
+    },
+  ),
+  'objective.refined': event(
+    'decision',
+    'A model has taken what was said into the objective, and planned anew what had not begun.',
+    { objective: z.string(), items: Items, ...decided },
+  ),
 } as const

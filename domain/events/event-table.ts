@@ -5,6 +5,7 @@ import { itemEvents } from './item-events.ts'
 import { operationEvents } from './operation-events.ts'
 import { reviewEvents } from './review-events.ts'
 import { runEvents } from './run-events.ts'
+import { watcherEvents } from './watcher-events.ts'
 
 /** Every event with its category, what it says, and the schema of its data, which is as other programs read it (snake_case). */
 export const eventTable = {
@@ -14,6 +15,7 @@ export const eventTable = {
   ...attemptEvents,
   ...reviewEvents,
   ...conductorEvents,
+  ...watcherEvents,
 } as const
 
 export type EventName = keyof typeof eventTable

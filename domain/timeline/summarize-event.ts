@@ -93,6 +93,11 @@ const summaries: Readonly<Record<EventName, (event: Told) => string>> = {
   'operation.blocked': (event) => `${workOf(event)} blocked: ${faultOf(event)}`,
   'operation.skipped': (event) => `${workOf(event)} ${Words.parse(event.data['status'])}`,
   'operation.failed': (event) => `${workOf(event)} failed: ${faultOf(event)}`,
+  'watcher.reviewed': ({ data }) =>
+    `events ${Count.parse(data['from_seq'])} to ${Count.parse(data['to_seq'])} reviewed (${Words.parse(data['why'])}): ${Words.parse(data['summary'])}`,
+  'watcher.failed': (event) => `not reviewed (${Words.parse(event.data['why'])}): ${faultOf(event)}`,
+  'escalation.raised': ({ data }) =>
+    `${Words.parse(data['kind'])}, urgency ${Words.parse(data['urgency'])}, to ${Words.parse(data['mitigation'])}: ${Words.parse(data['rationale'])}`,
 }
 
 const Items = z.array(z.unknown()).catch([])
@@ -140,6 +145,7 @@ const told: ReadonlySet<EventName> = new Set([
   'item.ended',
   'item.blocked',
   'objective.extended',
+  'escalation.raised',
 ])
 
 /** Is true for what a person is told while a run goes on; the other events say how it came to that. */

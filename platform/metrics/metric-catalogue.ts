@@ -1,4 +1,4 @@
-export type MeasuredService = 'api' | 'discovery' | 'worker' | 'conductor' | 'setup' | 'publisher'
+export type MeasuredService = 'api' | 'discovery' | 'worker' | 'conductor' | 'watcher' | 'setup' | 'publisher'
 
 export type MetricRow = {
   kind: 'counter' | 'gauge' | 'histogram'
@@ -19,7 +19,7 @@ const long = [0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 900]
 const counter = { kind: 'counter', over: 'sum' } as const
 const histogram = { kind: 'histogram', over: 'sum' } as const
 
-const all = ['api', 'discovery', 'worker', 'conductor', 'setup', 'publisher'] as const
+const all = ['api', 'discovery', 'worker', 'conductor', 'watcher', 'setup', 'publisher'] as const
 
 /** Each discovery process shows the same of the runs, the workers and the stores. */
 const shared = { kind: 'gauge', over: 'max', of: ['discovery'] } as const
@@ -141,7 +141,7 @@ const ofOperations = {
   },
 } as const satisfies Record<string, MetricRow>
 
-const askers = ['worker', 'conductor'] as const
+const askers = ['worker', 'conductor', 'watcher'] as const
 const ofAsker = { kind: 'gauge', over: 'sum', of: askers } as const
 
 const ofModels = {

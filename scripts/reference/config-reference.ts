@@ -17,7 +17,7 @@ export function configReference(): string {
     '',
     'An empty or blank variable counts as unset. Every bad variable is named in one error (CONFIG_003). In a variable, a list',
     'is separated by commas, and a mapping is JSON. A range without `number` is of whole numbers. *Read by*: the service that a setting',
-    'configures; `cli` is the command line, `services` are api, discovery, worker, conductor, setup and publisher.',
+    'configures; `cli` is the command line, `services` are api, discovery, worker, conductor, watcher, setup and publisher.',
     'An embedded stack (`remora up`, `remora run`) passes the settings of its services on to them, except those marked ¹,',
     'which it sets itself.',
     '',
@@ -64,7 +64,7 @@ function mark({ setByStack }: Setting): string {
   return setByStack === true ? ' ¹' : ''
 }
 
-const allServices: readonly string[] = ['api', 'discovery', 'worker', 'conductor', 'setup', 'publisher']
+const allServices: readonly string[] = ['api', 'discovery', 'worker', 'conductor', 'watcher', 'setup', 'publisher']
 
 function readers({ owners: all }: Setting): string {
   const owners: readonly string[] = all

@@ -7,6 +7,7 @@ const services: readonly { service: MeasuredService; about: string }[] = [
       'Every discovery process shows the gauges with `max` alike: what the runs, the workers and the stores come to. While Redis is away, or the dispatcher stands still for 15 s, they are absent instead of old.',
   },
   { service: 'worker', about: 'What this process has done since its start, and has now.' },
+  { service: 'watcher', about: 'What this process has asked since its start.' },
   { service: 'conductor', about: 'What this process has decided since its start.' },
   { service: 'api', about: 'What this process has answered since its start.' },
 ]

@@ -9,6 +9,7 @@ import { sampleData } from '#agents/sample_data/host/rehearsal.ts'
 import { testWriting } from '#agents/test/host/rehearsal.ts'
 import { plannerMove } from './planner-policies.ts'
 import { call, type Conclusion, type Move, offering, type Rule } from './rule.ts'
+import { watcher } from './watcher-rule.ts'
 
 /** The rehearsal model's reply, by rules alone: the same request gives the same move. */
 export function nextMove(request: ChatRequest): Move {
@@ -98,7 +99,7 @@ const anyTools: Rule = {
   },
 }
 
-const rules: readonly Rule[] = [lint, docstring, review, testWriting, sampleData, rewriteFile, harness]
+const rules: readonly Rule[] = [lint, docstring, review, testWriting, sampleData, rewriteFile, harness, watcher]
 
 /** Only the required arguments; a path is the file that the conversation is about. */
 function plainArguments(schema: unknown, conversation: Conversation): Record<string, unknown> {

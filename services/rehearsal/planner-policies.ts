@@ -107,11 +107,6 @@ const policies: Readonly<Record<string, Policy>> = {
 const invalid = plan([item('wrong', 'no_such_capability', null, { depends_on: ['nobody'] })])
 const invalidTimes: Readonly<Record<string, number>> = { invalid_once: 1, invalid_twice: 2 }
 
-/** The models of these names answer as their script says. */
-export const policyModels: readonly string[] = [...Object.keys(policies), ...Object.keys(invalidTimes)].map(
-  (name) => `rehearsal/${name}`,
-)
-
 /** Returns the decision that the model of this name makes; undefined where no decision is asked for. */
 export function plannerMove(model: string, conversation: Conversation): Move | undefined {
   if (!asksDecision(conversation.tools)) return undefined

@@ -18,16 +18,19 @@ export function applyDecision(
   decision: PlannerDecision,
   decided: Decided,
 ): { state: AgendaState; begin?: readonly ItemId[]; close?: Close } {
-  const { heard: _, ...state } = before
+  const { heard = [], ...state } = before
   switch (decision.kind) {
     case 'plan': {
       const items = decision.items.map(asWaiting)
       const approval = decided.approves ? { plan_hash: planHash(items), wanted_since: decided.now } : null
-      return { state: { ...state, items, approval, bootstrap: bootstrapOf(decision, decided) } }
+      // What was said meanwhile is still to be taken into the objective.
+      const left = unheard(heard.filter(({ kind }) => kind === 'said'))
+      return { state: { ...state, ...left, items, approval, bootstrap: bootstrapOf(decision, decided) } }
     }
     case 'refine': {
       const items = [...state.items.filter(hasBegun), ...decision.items.map(asWaiting)]
-      return changed({ ...state, objective: decision.objective, items }, decided)
+      const left = unheard(heard.filter(({ kind }) => kind !== 'said'))
+      return changed({ ...state, ...left, objective: decision.objective, items }, decided)
     }
     case 'dispatch': {
       const named = new Set(decision.item_ids)
@@ -55,6 +58,10 @@ export function applyDecision(
 /** Ends an agenda that no model decides about any more: items that have not begun never will. */
 export function over(state: AgendaState): AgendaState {
   return { ...state, items: state.items.map((item) => (hasBegun(item) ? item : { ...item, status: 'cancelled' })) }
+}
+
+function unheard(heard: NonNullable<AgendaState['heard']>): Pick<AgendaState, 'heard'> {
+  return heard.length === 0 ? {} : { heard }
 }
 
 function ended(state: AgendaState): AgendaState {

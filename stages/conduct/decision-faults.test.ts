@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { AgendaState } from '#domain/agenda.ts'
+import type { AgendaState, InboxMessage } from '#domain/agenda.ts'
 import { anAgenda, anItem, anItemState, because, someCounts } from './agenda.fixture.ts'
 import { applyDecision, beginReady, fruitlessBefore } from './apply-decision.ts'
 import { decisionFaults, type PlannerDecision } from './decision-faults.ts'
@@ -136,6 +136,14 @@ describe('what a decision makes of the agenda', () => {
     )
     expect(state.items.map(({ status }) => status)).toEqual(['ended', 'cancelled'])
     expect([state.answer, state.heard, close]).toEqual([answer, undefined, { kind: 'done' }])
+  })
+
+  it('leaves unheard what it has not taken in: what was said waits until it is in the objective, the rest until something is decided', () => {
+    const heard: InboxMessage[] = [{ kind: 'said', text: 'and docs', by: 'me' }, { kind: 'reopened' }]
+    const after = (decision: PlannerDecision) => applyDecision({ ...agenda, heard }, decision, decided).state.heard
+    expect(after({ kind: 'plan', items: [], rationale: because })).toEqual([heard[0]])
+    expect(after({ kind: 'refine', objective: 'o', items: [], rationale: because })).toEqual([heard[1]])
+    expect(after(retry('done'))).toBeUndefined()
   })
 
   it('counts decisions in a row that brought nothing new, from the second one on', () => {

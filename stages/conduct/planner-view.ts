@@ -81,7 +81,13 @@ function itemView(item: ItemState) {
   const { item_id, capability, where, objective, depends_on, status, retries, result } = item
   const { planned = 0, ended = {}, change_sets = 0, findings = 0, faults = {}, fault = null } = result ?? {}
   return {
-    ...{ item_id, capability, where, objective: oneLine(objective, 300), depends_on, status, retries },
+    item_id,
+    capability,
+    where,
+    objective: oneLine(objective, 300),
+    depends_on,
+    status,
+    retries,
     ...(result !== undefined && {
       criteria: verdictOn(item),
       operations: planned,

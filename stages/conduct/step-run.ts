@@ -1,6 +1,6 @@
 import type { AgendaState } from '#domain/agenda.ts'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
-import { AppError, asAppError } from '#domain/error.ts'
+import { asAppError, ModelUnavailable } from '#domain/error.ts'
 import type { EventOrigin, NewEvent } from '#domain/event.ts'
 import { newToken, type ProjectId, type RunId } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
@@ -181,21 +181,33 @@ async function ask(
 
 type Failed = { error: unknown; deps: StepDeps; signal: AbortSignal }
 
-/** Waits for the model as operations wait for theirs, and then blocks the run: no rule decides in its place. */
+/**
+ * Waits for the model as operations wait for theirs, and then blocks the run: no rule decides in its place. A request that every server
+ * refuses, or answers with what is no reply, is not sent for ever.
+ */
 function withoutPlanner(run: Run, step: Step, { error, deps, signal }: Failed): Taken {
   const fault = asAppError(error, 'TOOL_004')
-  if (signal.aborted || !(fault instanceof AppError) || !fault.code.startsWith('AGENT_')) throw fault
-  const waits = { kind: 'models' as const, model: deps.plannerName }
-  const since =
-    run.conductor?.kind === 'open' && run.conductor.waits?.kind === 'models' ? run.conductor.waits.since : undefined
-  const waitedMs = since === undefined ? 0 : Date.now() - since
+  if (signal.aborted || !fault.code.startsWith('AGENT_')) throw fault
   deps.log.warn('the model that decides about a run does not answer', { run_id: run.runId, error: fault })
-  if (fault.retry && waitedMs <= deps.awayLimitMs) {
-    // Of a commit that changes nothing the dispatcher would think that there is something to do.
-    return since === undefined ? { state: step.state, dispatch: [], waits, events: [], consumed: 0 } : 'waits'
+  const { conductor } = run
+  const waits = conductor?.kind === 'open' && conductor.waits?.kind === 'models' ? conductor.waits : undefined
+  const waitedMs = waits === undefined ? 0 : Date.now() - waits.since
+  const isAway = fault instanceof ModelUnavailable
+  if (!isAway || waitedMs > deps.awayLimitMs) {
+    const what = isAway ? `has not answered for ${Math.round(waitedMs / 1000)} s` : 'cannot be asked'
+    return {
+      ...blocked(step.state, 'POLICY_001', `the model that decides ${what}: ${fault.message}`),
+      events: [],
+      consumed: 0,
+    }
   }
-  const reason = fault.retry
-    ? `the model that decides has not answered for ${Math.round(waitedMs / 1000)} s: ${fault.message}`
-    : `the model that decides cannot be asked: ${fault.message}`
-  return { ...blocked(step.state, 'POLICY_001', reason), events: [], consumed: 0 }
+  // Of a commit that changes nothing the dispatcher would think that there is something to do.
+  if (waits !== undefined) return 'waits'
+  return {
+    state: step.state,
+    dispatch: [],
+    waits: { kind: 'models', model: deps.plannerName },
+    events: [],
+    consumed: 0,
+  }
 }

@@ -262,7 +262,11 @@ describe('a step of a conductor', () => {
   it('that waits for an approval has its run wait, until somebody says something', async () => {
     const { ledger } = test
     const runId = await conductedRun(ledger)
+    const version = await dispatchItems(ledger, runId, anItem('counted'))
     for (const _ of [1, 2]) await takeStep(ledger, runId, { waits: { kind: 'approval' } })
+    expect((await ledger.getRun(runId)).status).toBe('running') // it has an item to plan
+    await ledger.noteItem(runId, { itemId: 'counted', version, estimate: { operations: 1, tokens: 1 } })
+    await takeStep(ledger, runId, { waits: { kind: 'approval' } })
     expect((await ledger.getRun(runId)).status).toBe('waiting')
     const [waiting, ...more] = await eventsOf(runId, 'run.waiting')
     expect([waiting?.data['waiting_for'], more]).toMatchObject([[{ kind: 'approval' }], []])

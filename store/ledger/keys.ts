@@ -81,6 +81,9 @@ function keysApart(prefix: string) {
     agenda: `${prefix}agenda`,
     /** Holds what was made of the run at its code host: the version, the signature and the JSON of a `Publication`. */
     publication: `${prefix}publication`,
+    /** Holds what the watcher knows of the run (watch.ts), and which of its processes looks at it now. */
+    watch: `${prefix}watch`,
+    watching: `${prefix}watching`,
   }
 }
 

@@ -1,4 +1,5 @@
 import type { EventOrigin } from '#domain/event.ts'
+import type { RunId } from '#domain/ids.ts'
 import type { SpanRecorder } from '#domain/span.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 import { type Log, silentLog } from '#platform/log.ts'
@@ -27,6 +28,7 @@ import { bindTo, type LedgerStore } from './store.ts'
 import { readTalk, talkVersion } from './talk.ts'
 import { lastTold, readTold, tellEvents, trimTold } from './told-events.ts'
 import { readUsage } from './usage.ts'
+import { keepWatch, readWatch, whileWatching } from './watch.ts'
 import type { EventArchive } from './stored-events.ts'
 import { verifyRun } from './verify.ts'
 import { endWanted, mayWantRetry, wantedNotes } from './runs-to-retry.ts'
@@ -99,6 +101,24 @@ function conductorCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
   }
 }
 
+function attemptCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
+  return {
+    claim: bind(claim),
+    append: bind(append),
+    settle: bind(settle),
+    release: bind(release),
+    suspend: bind(suspend),
+  }
+}
+
+function watchCommands(store: LedgerStore, bind: ReturnType<typeof bindTo<LedgerStore>>) {
+  return {
+    readWatch: bind(readWatch),
+    keepWatch: bind(keepWatch),
+    whileWatching: <T>(runId: RunId, work: (signal: AbortSignal) => Promise<T>) => whileWatching(store, runId, work),
+  }
+}
+
 function budgetCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
   return {
     setBudget: bind(setBudget),
@@ -117,7 +137,8 @@ function storeOf(redis: RedisClient, options: LedgerOptions): LedgerStore {
 }
 
 export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
-  const bind = bindTo(storeOf(redis, options))
+  const store = storeOf(redis, options)
+  const bind = bindTo(store)
   return {
     createRun: bind(createRun),
     expectRunRoom: bind(expectRunRoom),
@@ -134,11 +155,7 @@ export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
     blockHeld: bind(blockHeld),
     cancel: bind(cancel),
     endSlice: bind(endSlice),
-    claim: bind(claim),
-    append: bind(append),
-    settle: bind(settle),
-    release: bind(release),
-    suspend: bind(suspend),
+    ...attemptCommands(bind),
     resume: bind(resume),
     ...reviewCommands(bind),
     ...budgetCommands(bind),
@@ -162,6 +179,7 @@ export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
     beginPatching: bind(beginPatching),
     endPatching: bind(endPatching),
     ...eventCommands(bind),
+    ...watchCommands(store, bind),
     leftovers: bind(leftovers),
     verify: bind(verifyRun),
   }

@@ -2,7 +2,7 @@ import type { PartCheck } from '#platform/readiness.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 import { runKeys } from './keys.ts'
 
-const redisServices = ['api', 'discovery', 'publisher', 'worker', 'setup', 'conductor'] as const
+const redisServices = ['api', 'discovery', 'publisher', 'worker', 'setup', 'conductor', 'watcher'] as const
 export type RedisService = (typeof redisServices)[number]
 /** `reader`: programs of others that read the ranges of the events of all runs as a group. */
 export type RedisUser = RedisService | 'reader'
@@ -17,6 +17,7 @@ const run = runKeys(namespace, 'r*')
 /** Every key of a run but what people have decided, what its conductor has, and what was asked of the publisher. */
 const ofOperations = [run.operation, run.node, run.after, run.talk].map((key) => key('*'))
 const runState = [...run.scripted, run.policyDecisions, ...ofOperations]
+const watched = [run.watch, run.watching]
 const people = [run.decisions, run.publication]
 /** The index of runs, workers, models that are wanted, and the collection of objects. */
 const shared = [`${namespace}:{all}:*`]
@@ -48,6 +49,7 @@ const rights: Readonly<Record<RedisService, Rights>> = {
       ...shared,
       ...results,
       ...told,
+      ...watched,
       ...queues(
         'snapshots',
         'discoveries',
@@ -75,6 +77,7 @@ const rights: Readonly<Record<RedisService, Rights>> = {
   },
   setup: { writes: [...runState, ...shared, ...queues('setups')], reads: people },
   conductor: { writes: [...runState, run.agenda, ...shared, ...models, ...queues('conductor')], reads: people },
+  watcher: { writes: [...runState, ...watched, ...shared, ...models, `${namespace}:events`], reads: people },
 }
 
 /** Reads, acknowledges and looks at a group, which an operator has made, and takes over what another reader of it has left. */

@@ -66,6 +66,16 @@ const planAgain: ResendCase['prepare'] = async (test) => {
 
 const ofRuns: readonly ResendCase[] = [
   {
+    script: 'keep-watch',
+    what: 'of a run that is watched',
+    async prepare(test) {
+      const runId = await test.executing([root])
+      const events = [anEvent({ event: 'watcher.failed', phase: 'execution', origin: { kind: 'watcher', id: 'w1' } })]
+      const kept = { token: 'the-token', version: 1, state: { cursor: 3 }, events }
+      return { runId, send: ({ ledger }) => ledger.keepWatch(runId, kept) }
+    },
+  },
+  {
     script: 'take-result',
     what: 'of an ended run',
     async prepare(test) {

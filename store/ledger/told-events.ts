@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ProjectId, RunId } from '#domain/ids.ts'
 import { runKeys, toldChannel, toldKeys, toldNotice } from './keys.ts'
 import { pairsOf, plainScript } from './script.ts'
+import { isReply } from '#platform/redis-client.ts'
 import { type LedgerStore, redisNowMs } from './store.ts'
 
 /** Up to 1,000 events of a run that were told together. Ranges are in the order of their ids; those of a run follow on each other. */
@@ -52,6 +53,47 @@ export async function readTold(
 export async function lastTold({ redis, namespace }: LedgerStore): Promise<ToldRange | undefined> {
   const entries = await redis.xrevrange(toldKeys(namespace).ranges, '+', '-', 'COUNT', 1)
   return z.array(Entry).parse(entries)[0]
+}
+
+const Given = z.array(Entry)
+const Read = z.tuple([z.tuple([z.string(), Given])]).nullable()
+const Claimed = z.tuple([z.string(), Given]).rest(z.unknown())
+
+/**
+ * Reads the ranges as a group, whose processes share them. A range is given again, to whichever process, when it was not acknowledged
+ * within `idleMs`. `redis` waits for ranges: nothing else can use it. A new group begins with what happens from now on.
+ */
+export async function openToldGroup(
+  { redis, namespace = 'remora' }: Pick<LedgerStore, 'redis'> & { namespace?: string },
+  { group, idleMs, waitMs }: { group: string; idleMs: number; waitMs: number },
+) {
+  const { ranges } = toldKeys(namespace)
+  await redis.xgroup('CREATE', ranges, group, '$', 'MKSTREAM').catch((error: unknown) => {
+    if (!isReply(error, 'BUSYGROUP')) throw error
+  })
+  // The processes need no names: what any of them leaves is taken over alike.
+  const of = [ranges, group, 'one'] as const
+  return {
+    /** Waits up to `waitMs` for up to `count` ranges. */
+    async take(count: number): Promise<ToldRange[]> {
+      const [, left] = Claimed.parse(await redis.xautoclaim(...of, idleMs, '0', 'COUNT', count))
+      if (left.length > 0) return left
+      const read = await redis.xreadgroup(
+        'GROUP',
+        group,
+        'one',
+        'COUNT',
+        count,
+        'BLOCK',
+        waitMs,
+        'STREAMS',
+        ranges,
+        '>',
+      )
+      return Read.parse(read)?.[0][1] ?? []
+    },
+    acknowledge: async (ids: readonly string[]) => void (await redis.xack(ranges, group, ...ids)),
+  }
 }
 
 const trimmedAtOnce = 1_000

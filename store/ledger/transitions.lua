@@ -209,11 +209,10 @@ local function tell_conductor(message)
   has_changed = true -- a run that was waiting is looked at again
 end
 
--- What is kept of an item since it was dispatched last. `round`: the version of the agenda that has dispatched it.
+-- What is kept of an item since it was dispatched last, besides what was estimated of it before. `round`: the version of the agenda that has dispatched it.
 local item_fields = {
   'round', 'gen', 'slices', 'plan', 'started', 'planned', 'operations', 'open', 'succeeded', 'unchanged', 'skipped', 'failed', 'blocked',
-  'cancelled', 'change_sets', 'findings', 'tokens', 'faults', 'reads', 'estimate', 'fault',
-  'budget', 'used', 'reserved',
+  'cancelled', 'change_sets', 'findings', 'tokens', 'faults', 'reads', 'fault', 'budget', 'used', 'reserved',
 }
 local item_ends = { 'succeeded', 'unchanged', 'skipped', 'failed', 'blocked', 'cancelled' }
 
@@ -484,7 +483,7 @@ end
 -- operations changes, a model is back, or there is budget again. end-slice.lua ends a stopped run, in any phase.
 local function advance_run(at)
   notify_dependents(at)
-  local run = redis.call('HMGET', keys.run, 'status', 'planned', 'phase', 'cancel', 'conductor', 'conductor_waits')
+  local run = redis.call('HMGET', keys.run, 'status', 'planned', 'phase', 'cancel', 'conductor', 'conductor_waits', 'planning')
   if run[1] == 'waiting' and has_changed then
     run[1] = 'running'
     redis.call('HSET', keys.run, 'status', run[1])
@@ -495,7 +494,7 @@ local function advance_run(at)
   if left.open == 0 then
     if run[5] ~= 'open' then
       redis.call('HSET', keys.run, 'phase', 'review')
-    elseif run[1] == 'running' and run[6] then
+    elseif run[1] == 'running' and run[6] and not run[7] then
       redis.call('HSET', keys.run, 'status', 'waiting')
       emit(at, { 0, body_of('run.waiting', ledger_origin, {}, { questions = 0, waiting_for = { cjson.decode(run[6]) } }) })
     end

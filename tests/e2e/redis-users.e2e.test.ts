@@ -91,6 +91,7 @@ describe.skipIf(lacks('git'))('services with a user of Redis each', () => {
       ['EVAL', "return redis.call('DEL', 'remora:{r12345678}:decisions')", '0'],
     ],
     ['what was asked of the publisher', ['SET', 'remora:{r12345678}:publication', '1 - {}']],
+    ['what the watcher knows of a run', ['HSET', 'remora:{r12345678}:watch', 'state', '{}']],
     ['what a conductor has decided', ['HSET', 'remora:{r12345678}:agenda', 'state', '{}']],
     ['the memory of declined changes', ['DEL', 'remora:{github}:declined:1']],
     ['the queue of publications', ['HSET', '{remora}:publications:1', 'data', '{}']],

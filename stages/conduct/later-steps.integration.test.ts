@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest'
+import { type ConductorState, type InboxMessage, PlanningItem } from '#domain/agenda.ts'
+import { useOpened } from '#testing/use-opened.ts'
+import { openConducting } from './conducted-run.fixture.ts'
+
+const run = useOpened(openConducting)
+
+const openOf = (state: ConductorState | null) => (state?.kind === 'open' ? state.planning : [])
+
+describe('the steps after it', () => {
+  it('ask nobody while items are under way, and then how the run goes on: another way where one was closed', async () => {
+    const runId = await run.conducted()
+    const { step, asked } = await run.conductor('replan')
+    expect([await step(runId), await step(runId), await asked()]).toEqual(['idle', 'idle', 1])
+    await run.endItems(runId)
+    expect([await step(runId), await asked()]).toEqual(['idle', 2])
+    await run.endItems(runId)
+    expect([await step(runId), await asked()]).toEqual(['over', 3])
+    const { items, answer } = await run.agendaOf(runId)
+    expect(items.map(({ item_id: id, status }) => [id, status])).toEqual([
+      ['first', 'ended'],
+      ['second', 'cancelled'],
+      ['lint', 'ended'],
+    ])
+    expect(answer).not.toBeNull()
+  })
+
+  it('block the run once two decisions have brought nothing new, without asking for a third', async () => {
+    const runId = await run.conducted()
+    const { step, asked } = await run.conductor('fruitless')
+    for (let round = 0; round < 3; round++) {
+      expect(await step(runId)).toBe('idle')
+      await run.endItems(runId)
+    }
+    expect([await step(runId), await asked()]).toEqual(['over', 3])
+    expect(await run.stateOf(runId)).toMatchObject({
+      kind: 'blocked',
+      code: 'POLICY_004',
+      reason: expect.stringMatching(/^the last 2/),
+    })
+  })
+
+  it('make one follow-up of a wake, however often it comes', async () => {
+    const runId = await run.conducted()
+    const { step, asked } = await run.conductor('wake')
+    const rationale = 'nothing has moved for 60 s'
+    const stalled = { kind: 'stalled_run', urgency: 'low', mitigation: 'retry', rationale } as const
+    const escalation = { ...stalled, affected: ['run'], dedup_key: 'stalled 1' }
+    const wake: InboxMessage = { kind: 'escalation', escalation }
+    await step(runId)
+    await run.tell(runId, wake, 'one')
+    await run.tell(runId, wake, 'two')
+    await run.endItems(runId)
+    await step(runId)
+    await run.tell(runId, wake, 'three')
+    await run.endItems(runId)
+    expect([await step(runId), await asked()]).toEqual(['over', 3])
+    expect((await run.agendaOf(runId)).items.map(({ item_id: id }) => id)).toEqual(['lint', 'wake-1'])
+  })
+
+  it('take what somebody says into the objective before anything else is decided', async () => {
+    const runId = await run.conducted()
+    const { step, asked } = await run.conductor('one')
+    await step(runId)
+    await run.tell(runId, { kind: 'said', text: 'and the docs', by: 'me' }, 'said')
+    expect([await step(runId), await asked()]).toEqual(['idle', 1])
+    await run.endItems(runId)
+    expect([await step(runId), await asked()]).toEqual(['over', 3])
+    const decisions = (await run.eventsOf(runId)).map(({ event }) => event)
+    expect(decisions.filter((event) => /^(?:agenda|conductor|objective)\./.test(event))).toEqual([
+      'agenda.decided',
+      'objective.extended',
+      'objective.refined',
+      'conductor.decided',
+    ])
+  })
+
+  it('of a plan that is only counted end the run when all is counted', async () => {
+    const runId = await run.conducted({ dryRun: true })
+    const { step, asked } = await run.conductor('one')
+    expect(await step(runId)).toBe('idle')
+    const { version } = PlanningItem.parse(openOf(await run.stateOf(runId))[0])
+    const estimate = { operations: 3, tokens: 900 }
+    await run.ledger.noteItem(runId, { itemId: 'lint', version, reads: 'r', estimate })
+    expect([await step(runId), await asked()]).toEqual(['over', 1])
+    expect([await run.stateOf(runId), (await run.agendaOf(runId)).items]).toMatchObject([
+      { kind: 'done' },
+      [{ status: 'waiting' }],
+    ])
+  })
+})

@@ -1,0 +1,147 @@
+import type { InboxMessage } from '#domain/agenda.ts'
+import { hasCode } from '#domain/error.ts'
+import type { EventOrigin, NewEvent } from '#domain/event.ts'
+import type { WatchThresholds, WatchWindow } from '#domain/events/watcher-events.ts'
+import { newToken, type RunId } from '#domain/ids.ts'
+import { isEnded, type Run } from '#domain/run.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
+import { watchClock, watchEvents } from './detectors.ts'
+import { type Review, type Reviewer, reviewWindow } from './review-window.ts'
+import { unwatched, WatchState } from './watch-state.ts'
+
+export type WatchDeps = {
+  ledger: Pick<Ledger, 'getRun' | 'keepWatch' | 'readEvents' | 'readWatch' | 'sendToConductor' | 'whileWatching'>
+  reviewer: Reviewer
+  thresholds: WatchThresholds
+  origin: EventOrigin
+  /** Returns ms since the epoch by the ledger's clock. */
+  now(): Promise<number>
+}
+
+/** `isDone`: nothing is left to do before the run has further events, or time has passed. */
+type Step = { state: WatchState; events: readonly NewEvent[]; isDone: boolean }
+type Watched = { run: Run; state: WatchState }
+
+/**
+ * Does all that is to be done for a run until now: takes in its events, has windows reviewed, raises escalations. Each step is kept, with
+ * its events, before the next begins: when the process is killed, another one goes on there, and nothing is raised twice. False when
+ * another process watches the run at this moment.
+ */
+export async function watchRun(runId: RunId, deps: WatchDeps, signal: AbortSignal): Promise<boolean> {
+  const token = newToken()
+  const watched = await deps.ledger
+    .whileWatching(runId, async (lost) => {
+      const either = AbortSignal.any([signal, lost])
+      const kept = await deps.ledger.readWatch(runId)
+      let { version } = kept
+      const state = kept.state === undefined ? unwatched : WatchState.parse(kept.state)
+      for (let step: Step = { state, events: [], isDone: false }; !step.isDone;) {
+        const run = await deps.ledger.getRun(runId)
+        step = await nextStep({ run, state: step.state }, deps, either)
+        version += 1
+        if ((await deps.ledger.keepWatch(runId, { token, version, ...step })) === 'lost') return false
+      }
+      return true
+    })
+    .catch((error: unknown) => {
+      if (!hasCode(error, 'RUN_001', 'RUN_005')) throw error
+      return true // it was deleted, or is for a newer version to watch
+    })
+  return watched ?? false
+}
+
+async function nextStep({ run, state }: Watched, deps: WatchDeps, signal: AbortSignal): Promise<Step> {
+  signal.throwIfAborted()
+  // What was to be decided about a run is over with it.
+  if (isEnded(run.status)) return takeEvents({ run, state: { ...state, pending: [], raising: [] } }, deps)
+  if (state.raising.length > 0) return raise({ run, state }, deps)
+  const [window] = state.pending
+  return window === undefined ? takeEvents({ run, state }, deps) : reviewed({ run, state }, window, deps, signal)
+}
+
+const eventsAtOnce = 500
+
+async function takeEvents({ run, state: before }: Watched, { ledger, thresholds, now }: WatchDeps): Promise<Step> {
+  const by = { thresholds, budget: run.budget }
+  const events = await ledger.readEvents(run.runId, { after: before.cursor, limit: eventsAtOnce })
+  const isLast = events.length < eventsAtOnce
+  const taken = watchEvents(before, events, by)
+  const state = isLast && run.status === 'running' ? watchClock(taken, await now(), by) : taken
+  return { state, events: [], isDone: isLast && (state.pending.length === 0 || isEnded(run.status)) }
+}
+
+/** The last events of a window are those that show the trouble. */
+const reviewedEvents = 500
+const keptKeys = 50
+
+async function reviewed(
+  { run, state }: Watched,
+  window: WatchWindow,
+  deps: WatchDeps,
+  signal: AbortSignal,
+): Promise<Step> {
+  const { from_seq: from, to_seq: to } = window
+  const after = Math.max(from - 1, to - reviewedEvents)
+  const events = await deps.ledger.readEvents(run.runId, { after, limit: to - after })
+  const seen = events.filter(({ origin }) => origin.kind !== 'watcher')
+  const review = await reviewWindow(deps.reviewer, { run, window, events: seen }, signal)
+  const pending = state.pending.filter((one) => one !== window)
+  if (review.kind === 'failed') {
+    const { code, reason } = review
+    const data = { ...window, ...(code === undefined ? {} : { error_code: code }), reason }
+    const failed = { event: 'watcher.failed', status: 'error', data, ...headOf(run, deps) } as const
+    return {
+      state: { ...state, pending },
+      events: [code === undefined ? failed : { ...failed, errorCode: code }],
+      isDone: false,
+    }
+  }
+  const at = await deps.now()
+  const known = new Map(
+    Object.entries(state.raised).filter(([, raised]) => at - raised < deps.thresholds.cool_down_s * 1000),
+  )
+  const raising = review.escalations.flatMap((escalation, index) => {
+    if (known.has(escalation.dedup_key)) return []
+    known.set(escalation.dedup_key, at)
+    return { ...escalation, from_seq: from, to_seq: to, command: `${window.kind}-${to}-${index}` }
+  })
+  const raised = Object.fromEntries([...known].slice(-keptKeys))
+  const event = reviewedEvent(window, review, { run, deps, seen: seen.length, raising: raising.length })
+  return { state: { ...state, pending, raising, raised }, events: [event], isDone: false }
+}
+
+type Judged = { run: Run; deps: WatchDeps; seen: number; raising: number }
+
+function reviewedEvent(
+  window: WatchWindow,
+  { escalations, summary, cost }: Extract<Review, { kind: 'reviewed' }>,
+  { run, deps, seen, raising }: Judged,
+): NewEvent {
+  const verdict = raising > 0 ? 'escalated' : escalations.length > 0 ? 'known' : 'nothing'
+  const data = { ...window, seen, verdict, summary: summary.slice(0, 500), escalations: raising } as const
+  return { event: 'watcher.reviewed', data: { ...data, thresholds: deps.thresholds, ...cost }, ...headOf(run, deps) }
+}
+
+function headOf({ phase }: Pick<Run, 'phase'>, { origin }: Pick<WatchDeps, 'origin'>) {
+  return { phase, origin }
+}
+
+/** Sends escalations to the run's conductor; the events of those for which there is none are added with the state. */
+async function raise({ run, state }: Watched, deps: WatchDeps): Promise<Step> {
+  const events: NewEvent[] = []
+  for (const { command, from_seq, to_seq, ...escalation } of state.raising) {
+    const event: NewEvent = {
+      event: 'escalation.raised',
+      data: { ...escalation, from_seq, to_seq },
+      ...headOf(run, deps),
+    }
+    const message: InboxMessage = { kind: 'escalation', escalation }
+    const sent = await deps.ledger.sendToConductor(run.runId, message, {
+      command,
+      origin: deps.origin,
+      events: [event],
+    })
+    if (sent === 'over') events.push(event)
+  }
+  return { state: { ...state, raising: [] }, events, isDone: false }
+}

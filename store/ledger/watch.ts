@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import type { NewEvent } from '#domain/event.ts'
+import type { RunId } from '#domain/ids.ts'
+import { parseJson } from '#domain/json.ts'
+import { runKeys } from './keys.ts'
+import { withLease } from './lease.ts'
+import { expectKnownRun, runScript } from './script.ts'
+import type { LedgerStore } from './store.ts'
+import { ownerOf, storedEvents } from './stored-events.ts'
+
+const keepScript = runScript('keep-watch')
+const Watch = z.tuple([z.coerce.number(), z.string().nullable()])
+
+/** Returns what was kept of the run last; version 0 and no state at first. */
+export async function readWatch({ redis, namespace }: LedgerStore, runId: RunId) {
+  const { watch } = runKeys(namespace, runId)
+  const [version, state] = Watch.parse(await redis.hmget(watch, 'version', 'state'))
+  return { version, state: state === null ? undefined : parseJson(state) }
+}
+
+export type KeptWatch = {
+  /** Names the process: the same state, sent twice by it, is kept once. */
+  token: string
+  /** Is one more than that of the state before. */
+  version: number
+  state: unknown
+  events: readonly NewEvent[]
+}
+
+/** Keeps the state, and adds the events but to a run that has ended or is stopped, in one step. `lost`: another process has kept one. RUN_001. */
+export async function keepWatch(store: LedgerStore, runId: RunId, { token, version, state, events }: KeptWatch) {
+  const { scripted, watch } = runKeys(store.namespace, runId)
+  const args = [token, version, JSON.stringify(state), ...(await storedEvents(store, ownerOf(store, runId), events))]
+  const answer = await keepScript(store.redis, [...scripted, watch], args)
+  return z.enum(['kept', 'lost']).parse(expectKnownRun(runId, answer))
+}
+
+const leaseMs = 30_000
+
+/** Runs `work` while no other process watches the run; undefined when one does. A lost lease aborts the signal. */
+export function whileWatching<T>(
+  { redis, namespace }: LedgerStore,
+  runId: RunId,
+  work: (signal: AbortSignal) => Promise<T>,
+) {
+  return withLease(redis, { key: runKeys(namespace, runId).watching, ms: leaseMs }, work)
+}
