@@ -16,7 +16,7 @@ import type { Verification } from '#stages/operate/agent/submission.ts'
 import { type ReviewedRun, reviewPrompt, windowText } from './window-text.ts'
 
 /** Is the `details` of a review's submission. */
-export const ReviewDetails = z.strictObject({ escalations: z.array(Escalation).max(5) })
+const ReviewDetails = z.strictObject({ escalations: z.array(Escalation).max(5) })
 
 /** `cost`: which model was asked, what, and for how many tokens. */
 export type Review = { kind: 'reviewed'; summary: string; escalations: Escalation[]; cost: ReviewCost } | FailedReview
