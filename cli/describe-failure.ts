@@ -14,6 +14,8 @@ const advices: Partial<Record<ErrorCode, string>> = {
   RUN_001: '"remora runs" lists the runs',
   RUN_004: '"remora show RUN --operations" lists the operations',
   RUN_006: '"remora watch RUN" follows it to its end',
+  RUN_011: '"remora show RUN --plan" shows the plan as it is now',
+  RUN_012: 'such runs are begun with --objective',
   HOST_002: '"remora github installations" lists where the GitHub App is installed',
   AUTH_001: 'set REMORA_TOKEN to a token of that service ("remora up" prints one)',
 }

@@ -10,6 +10,7 @@ import { until } from '#testing/until.ts'
 import { openTestApi, tarOf, type TestApi } from '../../services/api/app.fixture.ts'
 import { openWebSocket } from '../../services/api/routes/events/event-frames.fixture.ts'
 import { serveApp, type ServedApp } from '../../services/api/http/serve-app.ts'
+import { anItem, openConducted, playPlan, playStep } from '../../services/api/played-agenda.fixture.ts'
 import { composeRun, playOperations, playRun, submitRun } from '../../services/api/played-run.fixture.ts'
 import { openRemora, type RemoraClient } from '#client/remora-client.ts'
 
@@ -198,6 +199,20 @@ describe('the client of other programs', () => {
     expect(decided).toMatchObject({ made: 1, decisions: [{ verdict: 'accepted' }] })
     await client.cancel(runId, 'enough')
     expect(await client.status(runId)).toMatchObject({ cancel_requested: true })
+  })
+
+  it('shows the plan of an objective, approves it as it was shown, and adds to it', async () => {
+    const runId = await openConducted(api, { objective: 'lint is clean', approval: 'plan' })
+    await playPlan(api, runId, [anItem({ item_id: 'lint' })], 'h1')
+    const { items, approval } = await client.agenda(runId)
+    expect(items).toMatchObject([{ item_id: 'lint', status: 'waiting' }])
+    await expect(client.approve(runId, 'h0')).rejects.toMatchObject({ code: 'RUN_011', status: 409 })
+    await client.approve(runId, approval?.plan_hash ?? '')
+    await client.say(runId, 'and quick')
+    expect(await playStep(api, runId, (state) => state)).toMatchObject([
+      { kind: 'approved', plan_hash: 'h1' },
+      { kind: 'said', text: 'and quick' },
+    ])
   })
 
   it('says what is wrong: no such run, no such token, nobody there, another program there', async () => {
