@@ -42,6 +42,7 @@ export const benches = [
   'fairness',
   'outage',
   'outage-services',
+  'watcher',
   'composition',
   'growth',
   'review',

@@ -167,7 +167,8 @@ export const InboxMessage = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('said'), text: z.string().min(1).max(maxObjectiveCharacters), by }),
   z.strictObject({ kind: z.literal('approved'), plan_hash: z.string().min(1).max(64), by }),
   z.strictObject({ kind: z.literal('pushed'), paths: z.array(RepoPath).max(1_000) }),
-  z.strictObject({ kind: z.literal('escalation'), escalation: Escalation }),
+  /** `seq`: the number of its event, which the ledger knows. */
+  z.strictObject({ kind: z.literal('escalation'), escalation: Escalation, seq: z.int().min(1).optional() }),
   z.strictObject({
     kind: z.literal('answer'),
     request_id: z.string().min(1).max(64),

@@ -140,6 +140,8 @@ export const UsedBudget = z.object({
   of: z.enum(['run', 'project']),
   limit: z.number(),
   used: z.number(),
+  /** The least that waits for it, where something is left and it is too little. */
+  needs: z.number().nullable().default(null),
   since: z.number(),
   resetsAt: z.number().nullable().default(null),
   holds: z.boolean(),
@@ -232,6 +234,14 @@ export const Run = z.strictObject({
   tokensIn: z.number().default(0),
   tokensOut: z.number().default(0),
   tokens: z.number().default(0),
+  /** Counts the tokens that requests under way may use at most, where there is a budget; no budget counts them as left. */
+  reserved: z.number().default(0),
+  /** Is what its requests reserve, in the mean; null before the first one that has a budget. */
+  bound: z.number().nullable().default(null),
+  /** Is the least that did not fit while nothing was under way; null since something fitted. */
+  lacking: z.number().nullable().default(null),
+  /** Counts what it was granted of its project's days, and has given back; null while the project has no budget. */
+  day: z.object({ granted: z.number().nullable(), returned: z.number() }).default({ granted: null, returned: 0 }),
   /** Counts the findings that its operations have reported. */
   findings: z.number().default(0),
   /** Lists the budgets that it waits for; work without a model may still move. */
@@ -254,6 +264,12 @@ export type Run = z.infer<typeof Run>
 /** Returns when its present generation was asked for, in milliseconds since the epoch. */
 export function begunAt({ reopenedAt, acceptedAt }: Pick<Run, 'reopenedAt' | 'acceptedAt'>): number {
   return reopenedAt ?? acceptedAt
+}
+
+/** Returns how many tokens may be reserved now, by its budget and its part of its project's day. */
+export function roomOf({ budget, day, tokens, reserved }: Pick<Run, 'budget' | 'day' | 'tokens' | 'reserved'>): number {
+  const ofDay = day.granted === null ? Infinity : day.granted - day.returned
+  return Math.max(0, Math.min(budget ?? Infinity, ofDay) - tokens - reserved)
 }
 
 /** Is true when workers may work on it now. */

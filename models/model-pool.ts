@@ -26,6 +26,8 @@ export type ModelPool = {
   firstModel(signal: AbortSignal): Promise<string>
   /** Returns the least number of tokens that a request and its reply may have together, undefined when no endpoint says so in a second. */
   contextTokens(model: string, signal: AbortSignal): Promise<number | undefined>
+  /** Returns the tokens of the request's prompt, as a server counts them that offers the model; undefined where none can, or does in time. */
+  countPrompt(request: ModelRequest, signal: AbortSignal): Promise<number | undefined>
   /** Tells what each endpoint that offers the model takes of requests for it; waits for a probe no longer than the first request would. */
   probe(model: string, signal: AbortSignal): Promise<Capabilities[]>
   /** Knows which models work, as this process sees it; undefined stands for the first model offered. */
@@ -90,6 +92,7 @@ export function openModelPool(options: ModelPoolOptions): ModelPool {
     describe: () => describeEndpoints(endpoints),
     firstModel: (signal) => health.guard(undefined, () => first.name(signal)),
     contextTokens: (model, signal) => leastContext(servers, model, signal),
+    countPrompt: (request, signal) => countPrompt(servers, request, signal),
     probe: (model, signal) => probeOffering(servers, model, signal),
     health,
     status: () => ({ waiting: queue.size(), endpoints: opened.map(endpointStatus) }),
@@ -143,13 +146,25 @@ async function describeEndpoints(endpoints: readonly Endpoint[]): Promise<{ mode
 }
 
 async function leastContext(servers: readonly PooledServer[], model: string, signal: AbortSignal) {
-  const able = servers.filter(({ offered, breaker }) => offered.mayOffer(model) && breaker.state() === 'closed')
+  const able = ableServers(servers, model)
   const limit = { limitMs: contextLimitMs, signal, late: () => undefined }
   const answers = await Promise.all(
     able.map(({ endpoint }) => withinLimit(endpoint.contextTokens(model, signal), limit)),
   )
   const known = answers.filter((tokens) => tokens !== undefined)
   return known.length === 0 ? undefined : Math.min(...known)
+}
+
+function ableServers(servers: readonly PooledServer[], model: string): readonly PooledServer[] {
+  return servers.filter(({ offered, breaker }) => offered.mayOffer(model) && breaker.state() === 'closed')
+}
+
+async function countPrompt(servers: readonly PooledServer[], request: ModelRequest, signal: AbortSignal) {
+  for (const { endpoint } of ableServers(servers, request.model)) {
+    const tokens = await endpoint.countPrompt(request, signal)
+    if (tokens !== undefined) return tokens
+  }
+  return undefined
 }
 
 function probeOffering(servers: readonly PooledServer[], model: string, signal: AbortSignal): Promise<Capabilities[]> {

@@ -3,6 +3,7 @@ import { ChangePage, type ChangeView } from '#schemas/change-schema.ts'
 import { EventPage, type EventView } from '#schemas/event-schema.ts'
 import { OperationPage, type OperationView } from '#schemas/operation-schema.ts'
 import { RunAccepted, RunView } from '#schemas/run-schema.ts'
+import { until } from '#testing/until.ts'
 import { pages, type PageStart } from '../cli/api-lists.ts'
 
 // A client of the HTTP API like any other program. The schemas are strict: an answer with anything that is not declared fails.
@@ -12,7 +13,7 @@ export type RunEvent = EventView
 export type RunApi = {
   ask(path: string, init?: RequestInit): Promise<Response>
   submit(archive: Uint8Array, request: object): Promise<string>
-  /** One page of events after `after`; waits up to two seconds for the first. */
+  /** One page of events after `after`, as far as they have happened. */
   events(runId: string, after: number, limit?: number): Promise<EventPage>
   /** Every event from the first to the run's end, page by page. */
   follow(runId: string): Promise<{ events: RunEvent[]; status: string }>
@@ -36,7 +37,7 @@ export function openRunApi({ url, token }: { url: string; token: string }): RunA
     return schema.parse(JSON.parse(text))
   }
   const events: RunApi['events'] = (runId, after, limit = 50) =>
-    get(`/v1/runs/${runId}/events?after=${after}&limit=${limit}&wait_ms=2000`, EventPage)
+    get(`/v1/runs/${runId}/events?after=${after}&limit=${limit}`, EventPage)
   return {
     ask,
     events,
@@ -65,11 +66,15 @@ export function openRunApi({ url, token }: { url: string; token: string }): RunA
 async function followTo(runId: string, read: RunApi['events']): Promise<{ events: RunEvent[]; status: string }> {
   const events: RunEvent[] = []
   for (let after = 0; ;) {
-    const page = await read(runId, after)
+    const page = await until(() => read(runId, after), { holds: isNews, withinMs: 150_000 })
     events.push(...page.events)
     after = page.next_after
     if (page.events.length === 0 && endings.includes(page.run_status)) return { events, status: page.run_status }
   }
+}
+
+function isNews({ events, run_status: status }: EventPage): boolean {
+  return events.length > 0 || endings.includes(status)
 }
 
 /** Pages of three: a small run has several. */

@@ -72,6 +72,7 @@ function openOurs({ servers, shape, maxInFlight, clock, random }: PolicyDeps): P
       ask,
       capabilities: async () => allCapabilities,
       contextTokens: async () => undefined,
+      countPrompt: async () => undefined,
       models: async () => [model],
     }
     const offered = openOfferedList([model])

@@ -153,7 +153,7 @@ describe('remora up', () => {
 
   it('says where the metrics of each service and of each worker are', async () => {
     const served = ready.processes.filter(({ service }) => service !== 'redis')
-    expect(new Set(served.map(({ metrics_url: url }) => url)).size).toBe(5)
+    expect(new Set(served.map(({ metrics_url: url }) => url)).size).toBe(7)
     const texts = await Promise.all(served.map(async ({ metrics_url: url = '' }) => (await fetch(url)).text()))
     for (const text of texts) expect(text).toContain('process_cpu_seconds_total')
     const discovery = served.findIndex(({ service }) => service === 'discovery')

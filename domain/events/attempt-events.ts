@@ -23,15 +23,20 @@ const worker_output = 'worker_output'
 
 /** The events of what an attempt does. `attempt`, `turn` and `call_id` say what belongs together. */
 export const attemptEvents = {
-  'model.requested': event(worker_progress, 'A turn was sent to the model; `left_out` messages no longer fit.', {
-    attempt,
-    turn,
-    messages: z.int(),
-    tools: z.int(),
-    tool_choice: z.string(),
-    left_out: z.int().optional(),
-    model: z.string(),
-  }),
+  'model.requested': event(
+    worker_progress,
+    'A turn was sent to the model; `left_out` messages no longer fit. `reserved`: the most tokens it may use, of a budget.',
+    {
+      attempt,
+      turn,
+      messages: z.int(),
+      tools: z.int(),
+      tool_choice: z.string(),
+      left_out: z.int().optional(),
+      model: z.string(),
+      reserved: z.int().optional(),
+    },
+  ),
   'model.responded': event(worker_progress, 'The model has answered, or with a `reason` has not.', {
     attempt,
     turn,
@@ -50,6 +55,11 @@ export const attemptEvents = {
     duration_ms: z.number().optional(),
     reason: z.string().optional(),
   }),
+  'budget.exceeded_by_server': event(
+    'run_lifecycle',
+    'The server reports more tokens for a turn than the request asked for and had reserved. They count.',
+    { attempt, turn, endpoint: z.string(), requested: z.int(), reported: z.int() },
+  ),
   'tool.called': event(worker_progress, 'A tool was called; `resumed`: it goes on with the answer of a person.', {
     attempt,
     turn,

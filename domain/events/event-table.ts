@@ -59,6 +59,7 @@ export const causesOf: Readonly<Partial<Record<EventName, readonly EventName[]>>
   'operation.ended': lastOfOperation,
   'operation.skipped': lastOfOperation,
   'operations.repeated': ['operation.ended'],
+  'conductor.decided': ['escalation.raised'],
   'item.started': ['agenda.decided', 'conductor.decided', 'objective.refined'],
   'item.ended': ['item.started'],
   'models.back': ['models.away'],

@@ -37,7 +37,7 @@ export const operationEvents = {
   ),
   'operation.retried': event(worker_call, 'The attempt was handed back or lost, and another one follows.', {
     attempt,
-    reason: z.enum(['drain', 'store', 'models', 'lost', 'abandoned']),
+    reason: z.enum(['drain', 'store', 'models', 'budget', 'lost', 'abandoned']),
     ...node,
   }),
   'operation.suspended': event(worker_call, 'It waits for an answer, without a worker.', {

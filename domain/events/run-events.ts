@@ -44,7 +44,15 @@ const Bundle = z.strictObject({
 })
 
 const budgetOf = z.enum(['run', 'project'])
-const overBudget = { of: budgetOf, limit: z.int(), used: z.int(), since: z.number(), resets_at: z.number().optional() }
+/** `needs`: the least that waits for it, where something is left and it is too little. */
+const overBudget = {
+  of: budgetOf,
+  limit: z.int(),
+  used: z.int(),
+  needs: z.int().optional(),
+  since: z.number(),
+  resets_at: z.number().optional(),
+}
 const Wait = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('models'), model: z.string(), since: z.number() }),
   z.strictObject({ kind: z.literal('answer'), questions: z.int(), since: z.number().optional() }),
@@ -141,7 +149,11 @@ export const runEvents = {
     limit: z.int().nullable(),
     before: z.int().nullable(),
   }),
-  'budget.reached': event(run_lifecycle, 'A budget is used up, and work of agents waits for it.', overBudget),
+  'budget.reached': event(
+    run_lifecycle,
+    'A budget is used up, or has less left than a request `needs`, and work of agents waits for it.',
+    overBudget,
+  ),
   'budget.renewed': event(run_lifecycle, 'There is budget again.', { of: budgetOf, since: z.number() }),
   'run.composed': event(run_lifecycle, 'Its changes were put together. The first 50 conflicts are named.', {
     change_sets: z.int(),

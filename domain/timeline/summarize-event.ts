@@ -9,7 +9,7 @@ type Told = Pick<WireEvent, 'event' | 'agent' | 'operation_id' | 'tool_name' | '
 const Words = z.string().catch('')
 const Count = z.number().catch(0)
 const Names = z.array(z.string()).catch([])
-const UsedUp = z.object({ of: Words, limit: Count, used: Count })
+const UsedUp = z.object({ of: Words, limit: Count, used: Count, needs: z.number().optional().catch(undefined) })
 const Files = z.array(z.object({ path: z.string() })).catch([])
 
 /** Returns one sentence for a person; a text of an agent or a person that it quotes is on one line. */
@@ -65,10 +65,7 @@ const summaries: Readonly<Record<EventName, (event: Told) => string>> = {
   'objective.refined': ({ data }) => `objective is now: ${Words.parse(data['objective'])}`,
   'operation.queued': (event) => `${workOf(event)} queued`,
   'operation.started': (event) => `${workOf(event)} started`,
-  'operation.retried': (event) =>
-    event.data['reason'] === 'models'
-      ? `${workOf(event)} waits for its model`
-      : `${workOf(event)} tried again: ${Words.parse(event.data['reason'])}`,
+  'operation.retried': (event) => `${workOf(event)} ${retryText(Words.parse(event.data['reason']))}`,
   'operation.suspended': (event) => `${workOf(event)} waits for an answer`,
   'operation.resumed': (event) => `${workOf(event)} goes on with its answer`,
   'model.requested': (event) => `${workOf(event)} asks its model, turn ${Count.parse(event.data['turn'])}`,
@@ -76,6 +73,8 @@ const summaries: Readonly<Record<EventName, (event: Told) => string>> = {
     event.data['reason'] === undefined
       ? `${workOf(event)} has a reply of its model, turn ${Count.parse(event.data['turn'])}`
       : `${workOf(event)} has no reply of its model: ${faultOf(event)}`,
+  'budget.exceeded_by_server': (event) =>
+    `the server reports ${plural(Count.parse(event.data['reported']), 'token')} for ${workOf(event)}, which asked for ${figure(Count.parse(event.data['requested']))} at most`,
   'tool.called': (event) => `${workOf(event)} runs ${event.tool_name ?? 'a tool'}`,
   'tool.returned': (event) =>
     `${workOf(event)} ran ${event.tool_name ?? 'a tool'}: ${Words.parse(event.data['summary'])}`,
@@ -136,6 +135,7 @@ const told: ReadonlySet<EventName> = new Set([
   'budget.set',
   'budget.reached',
   'budget.renewed',
+  'budget.exceeded_by_server',
   'run.waiting',
   'run.reopened',
   'run.composed',
@@ -184,6 +184,11 @@ function setupText({ event, data, error_code: code }: Told): string {
   if (code !== undefined) return oneLine(`${code} the setup failed: ${Words.parse(data['reason'])}`)
   if (data['cached'] === true) return 'set up as an earlier run was'
   return `set up in ${formatSeconds(Count.parse(data['duration_ms']))}`
+}
+
+function retryText(reason: string): string {
+  if (reason === 'models') return 'waits for its model'
+  return reason === 'budget' ? 'waits for tokens' : `tried again: ${reason}`
 }
 
 function budgetText(tokens: unknown): string {

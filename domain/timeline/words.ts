@@ -2,7 +2,7 @@ import { figure } from '../figure.ts'
 
 type Waited = { kind: string; model?: string | undefined; questions?: number | undefined; of?: string | undefined }
 type Doing = 'prepare' | 'slot' | 'model' | 'tool' | 'proof' | 'person'
-type UsedBudget = { of: string; limit: number; used: number }
+type UsedBudget = { of: string; limit: number; used: number; needs?: number | null | undefined }
 
 /** `1 file`, `3 files`, `1,200 files`: for nouns that take an s. */
 export function plural(count: number, noun: string): string {
@@ -40,11 +40,12 @@ export function modelText(model: string): string {
   return model === 'default' ? 'the model' : `the model "${model}"`
 }
 
-/** `the run has used 12,345 of its 10,000 tokens` */
-export function usedUpText({ of, limit, used }: UsedBudget): string {
+/** `the run has used 9,345 of its 10,000 tokens, and needs up to 2,000 for a request` */
+export function usedUpText({ of, limit, used, needs }: UsedBudget): string {
   const whose = of === 'project' ? 'its project has' : 'the run has'
   const what = of === 'project' ? `the ${plural(limit, 'token')} of today` : `its ${plural(limit, 'token')}`
-  return `${whose} used ${figure(used)} of ${what}`
+  const more = typeof needs === 'number' ? `, and needs up to ${figure(needs)} for a request` : ''
+  return `${whose} used ${figure(used)} of ${what}${more}`
 }
 
 const doingTexts: Readonly<Record<Doing, readonly [one: string, many: string]>> = {

@@ -36,6 +36,7 @@ it.each(Array.from({ length: 40 }, (_, at) => 0.25 * (at + 1)))(
       name: 'http://0/v1',
       capabilities: async () => allCapabilities,
       contextTokens: async () => undefined,
+      countPrompt: async () => undefined,
       models: async () => ['m'],
       ask: async () => good,
     }

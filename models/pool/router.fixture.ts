@@ -57,6 +57,7 @@ export function routerOver(
       name: `http://${at}/v1`,
       capabilities: async () => allCapabilities,
       contextTokens: async () => undefined,
+      countPrompt: async () => undefined,
       models: async () => ['m'],
       ...endpoint,
       // Probes, which ask for one token, are none of the requests that a test counts.

@@ -19,7 +19,10 @@ const View = z.object({
 type View = z.infer<typeof View>
 
 type Details = Record<string, unknown>
-type Policy = { bootstrap(view: View): Details; decide(view: View): Details }
+/** `tries`: how many answers to the same question were refused. */
+type Policy = { bootstrap(view: View): Details; decide(view: View, tries: number): Details }
+
+const noFolder = 'there/is/no/such/folder'
 
 const rationale = { text: `Follows the script of the ${rehearsalLabel}.`, events: [], confidence: 0.5 }
 
@@ -27,9 +30,9 @@ const plan = (items: Details[]): Details => ({ kind: 'plan', items, rationale })
 const block = (reason: string): Details => ({ kind: 'block', reason, rationale })
 const followUp = (items: Details[]): Details => ({ kind: 'follow_up', items, rationale })
 
-function complete(): Details {
+function complete(paths: readonly string[] = []): Details {
   const text = `The ${rehearsalLabel} has carried out its script. Nobody has read the objective.`
-  return { kind: 'complete', answer: { text, events: [1], paths: [], findings: [] }, rationale }
+  return { kind: 'complete', answer: { text, events: [1], paths, findings: [] }, rationale }
 }
 
 function item(name: string, capability: string, paths: readonly string[] | null, more: Details = {}): Details {
@@ -47,7 +50,7 @@ function item(name: string, capability: string, paths: readonly string[] | null,
 }
 
 const itemOf = ({ asked: { paths } }: View, capability: string) =>
-  item(capability.replaceAll(/[^a-z0-9_-]/g, '-'), capability, paths)
+  item(capability.replaceAll(/[^a-z0-9_-]/g, '-').slice(0, 40), capability, paths)
 
 /** The agents that were given, or as many of all capabilities as a script wants. */
 function agentsOf({ asked, capabilities }: View, most: number): string[] {
@@ -59,12 +62,12 @@ const usual: Policy = {
     view.asked.agents === null
       ? block(`the ${rehearsalLabel} plans only agents that are named, and none was`)
       : plan(view.asked.agents.map((name) => itemOf(view, name))),
-  decide: complete,
+  decide: () => complete(),
 }
 
 const several = (count: number): Policy => ({
   bootstrap: (view) => plan(agentsOf(view, count).map((name) => itemOf(view, name))),
-  decide: complete,
+  decide: () => complete(),
 })
 
 /** The first item finds nothing to change, so that the one which depends on it cannot begin; another way is taken in its place. */
@@ -73,7 +76,7 @@ const replan: Policy = {
     const [first = ''] = agentsOf(view, 1)
     const nothing = { success_criteria: [{ kind: 'proved_changes', least: 1 }] }
     return plan([
-      item('first', first, ['there/is/no/such/folder'], nothing),
+      item('first', first, [noFolder], nothing),
       item('second', first, view.asked.paths, { depends_on: ['first'] }),
     ])
   },
@@ -83,15 +86,16 @@ const replan: Policy = {
 const policies: Readonly<Record<string, Policy>> = {
   basic: usual,
   replan,
-  blocked: { bootstrap: () => block(`the script of the ${rehearsalLabel} blocks`), decide: complete },
-  none: { bootstrap: () => plan([]), decide: complete },
+  blocked: { bootstrap: () => block(`the script of the ${rehearsalLabel} blocks`), decide: () => complete() },
+  /** Cites a file that is not there, and when that is refused those that the run was asked for. */
+  citing: { ...usual, decide: ({ asked }, tries) => complete(tries === 0 ? [noFolder] : (asked.paths ?? [])) },
+  none: { bootstrap: () => plan([]), decide: () => complete() },
   one: several(1),
   several: several(3),
   /** Goes on for ever without anything new. */
   fruitless: {
     bootstrap: (view) => plan(agentsOf(view, 1).map((name) => itemOf(view, name))),
-    decide: (view) =>
-      followUp([item(`again-${view.decisions}`, agentsOf(view, 1)[0] ?? '', ['there/is/no/such/folder'])]),
+    decide: (view) => followUp([item(`again-${view.decisions}`, agentsOf(view, 1)[0] ?? '', [noFolder])]),
   },
   /** Adds an item for each message that wakes it, and answers when none is left. */
   wake: {
@@ -113,14 +117,14 @@ export function plannerMove(model: string, conversation: Conversation): Move | u
   const view = viewIn(conversation.userText)
   if (view === undefined) return undefined
   const name = model.replace(/^rehearsal\//, '')
-  const details =
-    conversation.steps.length < (invalidTimes[name] ?? 0) ? invalid : detailsOf(policies[name] ?? usual, view)
+  const tries = conversation.steps.length
+  const details = tries < (invalidTimes[name] ?? 0) ? invalid : detailsOf(policies[name] ?? usual, view, tries)
   return call('submit_result', { status: 'success', summary: `Decided by the ${rehearsalLabel}.`, details })
 }
 
-function detailsOf(policy: Policy, view: View): Details {
+function detailsOf(policy: Policy, view: View, tries: number): Details {
   if (view.question === 'refine') return { kind: 'refine', objective: view.objective, items: [], rationale }
-  return policy[view.question](view)
+  return view.question === 'decide' ? policy.decide(view, tries) : policy.bootstrap(view)
 }
 
 /** Only who decides is offered nothing but a submission whose details have a form. */

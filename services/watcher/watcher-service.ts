@@ -57,13 +57,14 @@ export async function startWatcher(config: WatcherConfig, { log, redactor }: Ser
     const health = await openHealth(config.health, { readiness, metrics })
     releaser.add('health', health.close)
     const waiting = connectRedis(redisUrl, { retries: null }, log)
+    releaser.add('connection that waits', async () => waiting.redis.disconnect())
     const ranges = await openToldGroup({ redis: waiting.redis }, reading)
     const lookMs = Math.min(mostLookMs, thresholds.stalled_s * 250)
     const deps = { ledger, reviewer: { model, asked }, thresholds, origin, ranges, now: () => redisNowMs(redis), log }
     const endWatching = runWatcher(deps, { lookMs })
     releaser.add('watcher', async () => {
       waiting.stopWaiting()
-      waiting.redis.disconnect()
+      if (waiting.isConnected()) waiting.redis.disconnect() // else what waits for the connection would wait for ever
       await endWatching()
     })
     releaser.add('commands that wait for Redis', async () => stopWaiting())

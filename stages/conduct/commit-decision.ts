@@ -35,7 +35,7 @@ export function outcomeOfDecision(before: AgendaState, { record, hash }: Recorde
   }
   const { decision } = outcome
   const { state: decided, begin, close } = applyDecision(before, decision, { ...how, model })
-  const event = eventOf(decision, decided, evidence, how.origin)
+  const event = causedBy(before, eventOf(decision, decided, evidence, how.origin))
   if (close !== undefined) return { state: decided, dispatch: [], close, events: [event] }
   const estimate = how.isDry || decided.approval !== null ? uncounted(before, decided) : []
   const begun = how.isDry ? { state: decided, dispatch: [] } : beginReady(decided, begin)
@@ -69,6 +69,13 @@ function evidenceOf({ model, promptHash, schemaHash, exchanges, usage }: Decisio
     prompt_tokens: usage.promptTokens,
     completion_tokens: usage.completionTokens,
   }
+}
+
+/** How the run goes on after an escalation follows from that, so that the watcher knows what it has caused. */
+function causedBy({ heard = [] }: AgendaState, event: NewEvent): NewEvent {
+  const raised = heard.findLast((message) => message.kind === 'escalation')
+  if (event.event !== 'conductor.decided' || raised?.seq === undefined) return event
+  return { ...event, causationSeq: raised.seq }
 }
 
 function eventOf(decision: PlannerDecision, { items }: AgendaState, evidence: Evidence, origin: EventOrigin): NewEvent {

@@ -1,7 +1,7 @@
 import { delay } from '#platform/clock.ts'
 import { AppError, hasCode } from '#domain/error.ts'
 import { mayGoOn, type ModelKind } from '#domain/model-kind.ts'
-import { isEnded, isExecuting, type Run } from '#domain/run.ts'
+import { isEnded, isExecuting, roomOf, type Run } from '#domain/run.ts'
 import { type Fleet, filledShare, leastWindow, operationsPerSlot } from '#store/ledger/fleet.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import { type Log, openStoreUser, type StoreLog } from '#platform/log.ts'
@@ -171,7 +171,10 @@ async function demandOf(run: Run, { ledger }: DispatchDeps) {
   const { runId, projectId, request, counts, status, away, usedBudgets } = run
   const held = away.length + usedBudgets.length === 0 || status === 'waiting' ? 0 : await ledger.countHeld(runId)
   const ready = status === 'waiting' ? 0 : Math.max(0, counts.ready - held)
-  return { runId, projectId, priority: request.priority, demand: ready + underWayOf(run) }
+  // So does what its budgets have no room for. Work without a model is among what is left when one is used up.
+  const fitting =
+    usedBudgets.length > 0 ? ready : Math.min(ready, Math.max(1, Math.ceil(roomOf(run) / (run.bound ?? 1))))
+  return { runId, projectId, priority: request.priority, demand: fitting + underWayOf(run) }
 }
 
 /** A run made by newer code, or damaged, does not delay the others; an unreachable store ends the round. */
@@ -203,10 +206,10 @@ async function advanceRun(
   if (isEnded(run.status)) await deps.ledger.deactivate(run)
   if (isEnded(run.status) || needsOtherKind(run, deps)) return 0
   await sweepRun(run, state, deps)
+  if (run.stop === null) await deps.budgets.note(run)
   if (run.stop === null && run.phase === 'execution') {
     if (run.conductor?.kind === 'open') await deps.stageJobs.ensure(run)
     await deps.awayModels.note(run, fleet)
-    await deps.budgets.note(run)
     return enqueueReady(run, part, state, deps)
   }
   await (run.stop === null ? deps.stageJobs.ensure(run) : endStopped(run, state, deps))

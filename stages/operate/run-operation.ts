@@ -8,6 +8,7 @@ import type { LoopState } from '#store/objects/attempt-record.ts'
 import type { Log } from '#platform/log.ts'
 import type { EvidenceChecker } from './evidence/evidence-checker.ts'
 import type { SyntaxChecker } from './evidence/syntax-evidence.ts'
+import { reserveTokens } from './agent/reserve-tokens.ts'
 import { runAgent, type AgentRun, type Ending, type Suspension } from './agent/run-agent.ts'
 import { isStoreFault, openAttemptJournal } from './attempt/attempt-journal.ts'
 import { openAttemptStop, type AttemptStop } from './attempt/attempt-stop.ts'
@@ -138,7 +139,9 @@ async function letAgentWork(
     running.checkpoint = { loop, messages: transcript.messages.length }
   }
   const model = { ...deps.model, complete: await completeFor(running, deps, stop) }
-  return runAgent({ transcript, tools, model, settings, journal, verify, from, atTurn }, signal)
+  const reserve: AgentRun['reserve'] = (request, stopped) =>
+    reserveTokens(request, { budget: journal.budget, model }, stopped)
+  return runAgent({ transcript, tools, model, settings, journal, verify, from, atTurn, reserve }, signal)
 }
 
 /** Tries what the work cannot do without before a model is asked for anything. Throws TOOL_005 and SETUP_001. */
@@ -212,8 +215,8 @@ type Faulted = { running: RunningAttempt; stop: AttemptStop; signal: AbortSignal
 function endingOfFault(error: unknown, { running, stop, signal, timeoutS }: Faulted): Ending {
   const { journal } = running
   const fault = asAppError(error, 'TOOL_004', 'execution')
-  if (signal.aborted || journal.stopped === 'lost' || isStoreFault(fault) || fault instanceof ModelUnavailable)
-    throw fault
+  const isHandedBack = isStoreFault(fault) || fault instanceof ModelUnavailable || fault.code === 'LIMIT_004'
+  if (signal.aborted || journal.stopped === 'lost' || isHandedBack) throw fault
   if (journal.stopped === 'cancelled') return stoppedBy(asAppError(journal.signal.reason, 'AGENT_010'), 'execution')
   if (stop.isTimeUp) return stoppedBy(new AppError('AGENT_006', `no submission within ${timeoutS} s`), 'model')
   return stoppedBy(fault, fault.code.startsWith('AGENT_') ? 'model' : 'execution')

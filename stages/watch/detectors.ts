@@ -87,12 +87,13 @@ function signsOf({ kind, what, isSign, times }: Signs): Detector {
   }
 }
 
+const plans: ReadonlySet<EventName> = new Set(['run.planned', 'item.started', 'operations.repeated'])
 /** The pace is not judged before this share of the budget is used. */
 const leastSpent = 0.2
 
 /** Chooses all until now when much more of the run's budget is used than of its operations is done; those that run are half done. */
 const pace: Detector = ({ spent }, { event, seq, data }, { thresholds, budget }) => {
-  if (event === 'run.planned' || event === 'operations.repeated') spent.planned += Count.parse(data['operations'])
+  if (plans.has(event)) spent.planned += Count.parse(data['operations'])
   if (event === 'operation.started' && data['attempt'] === 1) spent.begun += 1
   if (event === 'operation.ended') spent.ended += 1
   if (event !== 'model.responded') return undefined

@@ -29,6 +29,8 @@ export function runWatcher(deps: WatcherDeps, { lookMs }: { lookMs: number }): (
   const gate = openSemaphore(runsAtOnce)
   const stores = openStoreUser(log)
   const turns = new Map<RunId, Promise<void>>()
+  /** What came of a run whose turn it is: all of it is looked at together, after that. */
+  const later = new Map<RunId, ToldRange[]>()
   const logged = async (work: () => Promise<void>) => {
     try {
       await work()
@@ -47,11 +49,15 @@ export function runWatcher(deps: WatcherDeps, { lookMs }: { lookMs: number }): (
     }
   }
   const queue = (runId: RunId, told: readonly ToldRange[] = []) => {
-    const before = turns.get(runId) ?? Promise.resolve()
-    const turn = before
-      .then(() => logged(() => watch(runId, told)))
-      .finally(() => turns.get(runId) === turn && turns.delete(runId))
+    if (turns.has(runId)) return void later.set(runId, [...(later.get(runId) ?? []), ...told])
+    const turn = logged(() => watch(runId, told)).finally(() => {
+      turns.delete(runId)
+      const more = later.get(runId)
+      later.delete(runId)
+      if (more !== undefined) queue(runId, more)
+    })
     turns.set(runId, turn)
+    return undefined
   }
   const follow = async () => {
     while (turns.size >= mostWaiting) await Promise.race(turns.values())
@@ -64,6 +70,6 @@ export function runWatcher(deps: WatcherDeps, { lookMs }: { lookMs: number }): (
   return async () => {
     stop.abort()
     await Promise.all(loops.map((end) => end()))
-    await Promise.all(turns.values())
+    while (turns.size > 0) await Promise.all(turns.values())
   }
 }

@@ -98,6 +98,19 @@ describe('the watcher', () => {
     expect(failed).toMatchObject({ event: 'watcher.failed', errorCode: 'AGENT_003', data: { kind: 'failure_spike' } })
   })
 
+  it('raises by the clock that nothing moves in a run which says of nothing that it waits for it', async () => {
+    const runId = await test.executing([aPlannedOperation('one')])
+    await test.claimReady(runId)
+    const stalledMs = usualThresholds.stalled_s * 1_000
+    const later = (ms: number) => ({ ...deps(), now: async () => (await redisNowMs(test.redis)) + ms })
+    await watchRun(runId, later(stalledMs - 60_000), never)
+    expect(await namesOf(runId)).toEqual([])
+    for (const ms of [stalledMs + 1, stalledMs + 30_000]) await watchRun(runId, later(ms), never)
+    const [reviewed, ...more] = await ofWatcher(runId)
+    expect(reviewed?.data['kind']).toBe('stalled_run')
+    expect(more.map(({ event }) => event)).toEqual(['escalation.raised'])
+  })
+
   it('says nothing about a run that is being stopped', async () => {
     const runId = await aFailingRun()
     await test.ledger.cancel(runId, { reason: 'enough', origin: { kind: 'api', id: 'test' } })

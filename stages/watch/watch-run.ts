@@ -44,8 +44,8 @@ export async function watchRun(runId: RunId, deps: WatchDeps, signal: AbortSigna
       return true
     })
     .catch((error: unknown) => {
-      if (!hasCode(error, 'RUN_001', 'RUN_005')) throw error
-      return true // it was deleted, or is for a newer version to watch
+      if (!hasCode(error, 'RUN_001', 'RUN_005', 'STORE_003')) throw error
+      return true // it was deleted, is for a newer version to watch, or its events are gone
     })
   return watched ?? false
 }

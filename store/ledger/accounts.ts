@@ -27,6 +27,7 @@ export type OperationAccount = {
   supersededBy: string | null
   /** Has said something that is not over. */
   isSaying: boolean
+  reserved: number
 }
 
 /** `any` says that it is enough that it has ended, well or not. */
@@ -34,8 +35,8 @@ export type Dependency = { id: OperationId; any: boolean }
 
 const text = z.string().nullable()
 const FindingsCount = z.object({ findings: z.int().default(0) })
-const rowFields = ['status', 'outcome', 'question', 'repeats', 'superseded', 'gen', 'item'] as const
-const Row = z.tuple([OperationStatus, text, text, text, text, text, text])
+const rowFields = ['status', 'outcome', 'question', 'repeats', 'superseded', 'gen', 'item', 'reserved'] as const
+const Row = z.tuple([OperationStatus, text, text, text, text, text, text, text])
 
 /** Every operation of the run, in plan order; `waitsFor` is taken from the lists of dependents. */
 export async function readAccounts(store: LedgerStore, runId: RunId): Promise<Map<OperationId, OperationAccount>> {
@@ -48,11 +49,11 @@ export async function readAccounts(store: LedgerStore, runId: RunId): Promise<Ma
     const saying = await Promise.all(ids.map((id) => store.redis.exists(keys.talk(id))))
     for (const [index, id] of ids.entries()) {
       const isSaying = saying[index] === 1
-      const [status, outcome, question, repeated, supersededBy, gen, itemId] = Row.parse(rows[index])
+      const [status, outcome, question, repeated, supersededBy, gen, itemId, tokens] = Row.parse(rows[index])
       const repeats = RepeatedWork.nullable().parse(parseJson(repeated ?? 'null'))
       const facts = { hasOutcome: outcome !== null, findings: FindingsCount.parse(parseJson(outcome ?? '{}')).findings }
       const generation = Number(gen ?? 1)
-      const now = { status, ...facts, waitsFor: [], question, isSaying }
+      const now = { status, ...facts, waitsFor: [], question, isSaying, reserved: Number(tokens ?? 0) }
       accounts.set(id, { ...now, generation, itemId, repeats, supersededBy })
       waiters.push([id, afters[index] ?? []])
     }

@@ -44,6 +44,8 @@ export type Attempt = {
   modelFaults: number
   /** Counts how often in a row busy servers have turned it away, though its model works. */
   busyFaults: number
+  /** There is a budget: each request to a model needs a reservation (`Told.reserve`). It may change with each append. */
+  isLimited: boolean
   /** The operation counts as lost after this time without an append. */
   leaseMs: number
   /** `answer` is null when it was handed back between two turns. Null when it starts from the beginning. */
@@ -72,6 +74,7 @@ const ClaimReply = z.discriminatedUnion('kind', [
     verdict: ApprovalVerdict.optional(),
     modelFaults: z.coerce.number().default(0),
     busyFaults: z.coerce.number().default(0),
+    limited: z.string().optional(),
     startsFrom: z
       .string()
       .default('')
@@ -102,7 +105,7 @@ export async function claim(store: LedgerStore, job: DispatchedOperation, token:
   const reply = NamedFields.pipe(ClaimReply).parse(answer)
   if (reply.kind === 'newer') throw newerRun(runId)
   if (reply.kind !== 'claimed') return { kind: reply.kind }
-  const { kind, traceparent, recordHash, answer: text, verdict, ...claimed } = reply
+  const { kind, traceparent, recordHash, answer: text, verdict, limited, ...claimed } = reply
   const approval = verdict && (text === null || text === '' ? { verdict } : { verdict, reason: text })
   return {
     kind,
@@ -114,35 +117,49 @@ export async function claim(store: LedgerStore, job: DispatchedOperation, token:
       token,
       traceparent: traceparent === '' ? null : traceparent,
       correlationId: runId,
+      isLimited: limited !== undefined,
       leaseMs: store.leaseMs,
       resumes: recordHash === undefined ? null : { recordHash, answer: approval ?? text },
     },
   }
 }
 
-const AppendReply = z.enum(['ok', 'stop', 'lost'])
+const AppendReply = z.enum(['ok', 'limited', 'full', 'stop', 'lost'])
 
-/** `lost`: the attempt is no longer the operation's; nothing was written and it must stop. */
-export type AppendAnswer = { kind: 'ok'; stopRequested: boolean } | { kind: 'lost' }
+/**
+ * `lost`: the attempt is no longer the operation's; nothing was written and it must stop. `budget`: there is one; `full`: what was to be
+ * reserved does not fit beside what others have reserved, and nothing is.
+ */
+export type AppendAnswer = { kind: 'ok'; stopRequested: boolean; budget?: 'limited' | 'full' } | { kind: 'lost' }
 
-/** What an attempt has to tell. `doing`: what it does from now on; without it, as before. `talk`: what it has said since the last time. */
-export type Told = { events: readonly NewEvent[]; doing?: Doing | undefined; talk?: object | undefined }
+/**
+ * What an attempt has to tell. `doing`: what it does from now on; without it, as before. `talk`: what it has said since the last time.
+ * `reserve`: the most tokens that its next request may use, once these events are counted; the next `model.responded` settles them.
+ */
+export type Told = {
+  events: readonly NewEvent[]
+  doing?: Doing | undefined
+  talk?: object | undefined
+  reserve?: number | undefined
+}
 
 /** Without events it is a heartbeat. `n` is the attempt's own counter: a used one writes nothing. */
 export async function append(
   store: LedgerStore,
   attempt: Attempt,
   n: number,
-  { events, doing, talk }: Told,
+  { events, doing, talk, reserve }: Told,
 ): Promise<AppendAnswer> {
   const { keys, args } = attemptWrite(store, attempt, n)
   const encoded = await storedEvents(store, attempt, ofAttempt(attempt, events))
   const now = doing === undefined ? '' : storedDoing(doing, store.redactor)
   const said = talk === undefined ? '' : await storedTalk(store, attempt, talk)
   const reply = AppendReply.parse(
-    await appendScript(store.redis, keys, [...args, store.leaseMs, now, said, ...encoded]),
+    await appendScript(store.redis, keys, [...args, store.leaseMs, now, said, reserve ?? '', ...encoded]),
   )
-  return reply === 'lost' ? { kind: 'lost' } : { kind: 'ok', stopRequested: reply === 'stop' }
+  if (reply === 'lost') return { kind: 'lost' }
+  const budget = reply === 'limited' || reply === 'full' ? { budget: reply } : {}
+  return { kind: 'ok', stopRequested: reply === 'stop', ...budget }
 }
 
 /** The first keys and arguments of every write of an attempt. `n` is the attempt's counter as in `append`. */

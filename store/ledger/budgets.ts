@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { EventOrigin } from '#domain/event.ts'
 import type { ProjectId, RunId } from '#domain/ids.ts'
-import type { Run } from '#domain/run.ts'
+import { isEnded, type Run } from '#domain/run.ts'
 import { resultKeys, runKeys } from './keys.ts'
 import { expectKnownRun, plainScript, runScript } from './script.ts'
 import { type LedgerStore, redisNowMs } from './store.ts'
@@ -24,31 +24,54 @@ export async function setBudget(
   return z.enum(['set', 'ended']).parse(expectKnownRun(runId, answer))
 }
 
-export type UsedDay = { limit: number; used: number; resetsAt: number }
+/** `needs`: the day is not used up, and has too little left for the least that waits. */
+export type UsedDay = { limit: number; used: number; needs?: number | undefined; resetsAt: number }
 
-/** `budget.reached`, `budget.renewed`: until then operations with a model are held. RUN_001 for an unknown run. */
-export async function noteProjectBudget(store: LedgerStore, runId: RunId, used: UsedDay | undefined): Promise<void> {
+/** All that a run was granted of its project's days. It keeps `keep` tokens of what it neither uses nor has reserved. */
+export type GrantedDay = { granted: number; keep: number }
+
+/**
+ * `budget.reached`, `budget.renewed`: until then operations with a model are held. Without `day` the project has no budget. RUN_001 for
+ * an unknown run.
+ */
+export async function noteProjectBudget(
+  store: LedgerStore,
+  runId: RunId,
+  used: UsedDay | undefined,
+  day?: GrantedDay,
+): Promise<void> {
   const { kind, id } = store.origin
   const { scripted } = runKeys(store.namespace, runId)
   const text = used === undefined ? '' : JSON.stringify({ ...used, resets_at: used.resetsAt, resetsAt: undefined })
-  expectKnownRun(runId, await noteScript(store.redis, scripted, [text, kind, id]))
+  const args = [text, kind, id, day?.granted ?? '', day?.keep ?? 0]
+  expectKnownRun(runId, await noteScript(store.redis, scripted, args))
 }
 
-export type SpentDay = { used: number; limit: number | null; resetsAt: number }
+/** `granted`: to the run, in all. `others`: what the project's other runs hold of the day. */
+export type SpentDay = { used: number; limit: number | null; granted: number; others: number; resetsAt: number }
 
-const CountReply = z.tuple([z.number(), z.number().nullable()])
+/** `sharers`: how many runs want a part of the day; 0 for a run that wants none. `least`: less is of no use to it. */
+export type WantedDay = { nowMs: number; sharers?: number; least?: number }
 
-/** Adds the tokens used since the last call to the project's day, that of `nowMs` (UTC); two callers at once add none twice. */
+const CountReply = z.tuple([z.number(), z.number().nullable(), z.number(), z.number()])
+
+/**
+ * Adds the tokens used since the last call to the project's day, that of `nowMs` (UTC); two callers at once add none twice. Grants the run
+ * its share of what the day has left: a worker reserves in the run's slot of Redis, and the day is in another. What is granted is noted
+ * here first, and then in the run's slot (`noteProjectBudget`); what a run gives back, there first. Who is killed between the two leaves
+ * a run with less than it may have until the next round, and never with more.
+ */
 export async function countSpent(
   { redis, namespace }: LedgerStore,
-  { runId, projectId, tokens }: Pick<Run, 'runId' | 'projectId' | 'tokens'>,
-  nowMs: number,
+  { runId, projectId, tokens, status, day }: Pick<Run, 'runId' | 'projectId' | 'tokens' | 'status' | 'day'>,
+  { nowMs, sharers = 0, least = 1 }: WantedDay,
 ): Promise<SpentDay> {
-  const { counted, spentOf, budgets } = resultKeys(namespace)
-  const keys = [counted, spentOf(projectId, dayOf(nowMs)), budgets]
-  const answer = await countScript(redis, keys, [runId, projectId, tokens, usageKeptS])
-  const [used, limit] = CountReply.parse(answer)
-  return { used, limit, resetsAt: endOfDay(nowMs) }
+  const { counted, spentOf, budgets, grantsOf } = resultKeys(namespace)
+  const keys = [counted, spentOf(projectId, dayOf(nowMs)), budgets, grantsOf(projectId)]
+  const wants = isEnded(status) ? '' : sharers
+  const args = [runId, projectId, tokens, usageKeptS, day.returned, wants, least]
+  const [used, limit, granted, others] = CountReply.parse(await countScript(redis, keys, args))
+  return { used, limit, granted, others, resetsAt: endOfDay(nowMs) }
 }
 
 export const budgetSetters = ['operator', 'own'] as const

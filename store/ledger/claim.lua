@@ -13,7 +13,7 @@ if not is_current then return { 'kind', 'gone' } end
 if status == 'running' and op[3] ~= token then return { 'kind', 'busy' } end
 
 local at = now()
-local run = redis.call('HMGET', keys.run, 'cancel', 'status', 'project', 'snapshot', 'traceparent')
+local run = redis.call('HMGET', keys.run, 'cancel', 'status', 'project', 'snapshot', 'traceparent', 'budget', 'granted')
 if status == 'dispatched' then
   if is_stopped(run) then
     cancel_operation(id, 'dispatched', at, origin)
@@ -39,4 +39,5 @@ return {
   'projectId', run[3], 'snapshotId', run[4], 'traceparent', run[5],
   'recordHash', op[9], 'answer', ending and ending.text, 'verdict', ending and ending.verdict or false, 'modelFaults', op[13], 'busyFaults', op[14],
   'startsFrom', op[15], 'repeats', op[16], 'generation', op[18], 'itemId', op[20],
+  'limited', (run[6] or run[7] or op[20] and room_of(op[20])) and '1',
 }

@@ -36,12 +36,17 @@ for i = 10, first_event - 1, 2 do again[ARGV[i]] = true end
 for _, one in ipairs(cjson.decode(redis.call('HGET', keys.run, 'planning') or '[]')) do
   if not again[one.item_id] then planning[#planning + 1] = one end
 end
+local budget_of = {}
+if items > 0 then
+  for _, one in ipairs(cjson.decode(ARGV[3]).items) do budget_of[one.item_id] = one.budget.tokens end
+end
 for i = 10, first_event - 1, 2 do
   local item, estimated = ARGV[i], ARGV[i + 1] == '1'
   local fields = {}
   for _, what in ipairs(item_fields) do fields[#fields + 1] = item .. ':' .. what end
   redis.call('HDEL', keys.items, unpack(fields))
   redis.call('HSET', keys.items, item .. ':round', text(version))
+  if budget_of[item] then redis.call('HSET', keys.items, item .. ':budget', text(budget_of[item])) end
   planning[#planning + 1] = { item_id = item, version = version, estimate = estimated }
 end
 if #planning > 0 then redis.call('HSET', keys.run, 'planning', cjson.encode(planning)) end

@@ -31,7 +31,8 @@ export const heldPerDispatch = 200
 /**
  * Takes up to `max` ready operations in their order, but no more than keep dispatched and running ones within `window`; also
  * notifies dependents. Takes none unless the run is executing and not stopped. An operation whose next loss would be its last is
- * taken alone. Those whose model is away or whose budget is used up are held instead, about 200 at once. The last `command`
+ * taken alone. Those whose model is away or whose budget is used up are held instead, about 200 at once; what may use more than a
+ * budget has left beside what is reserved stays ready. The last `command`
  * again gives the same answer. RUN_001: unknown run.
  */
 export async function dispatch(
@@ -55,7 +56,7 @@ async function candidatesOf({ redis, namespace }: LedgerStore, runId: RunId, max
   const [first, suspect, waits] = await Promise.all([
     redis.zrange(ready, '0', String(max - 1)),
     redis.zrange(suspects, '0', '0'),
-    redis.hmget(run, 'away', 'over_run', 'over_project'),
+    redis.hmget(run, 'away', 'over_run', 'over_project', 'bound'),
   ])
   const more = waits.some((wait) => wait !== null)
     ? await redis.zrange(ready, String(max), String(max + heldPerDispatch - 1))

@@ -28,8 +28,11 @@ export type Settlement = {
 }
 
 export type Release = {
-  /** `drain`: the worker is stopping. `store`: objects or ledger were unreachable. `models`: no model server could answer. */
-  reason: 'drain' | 'store' | 'models'
+  /**
+   * `drain`: the worker is stopping. `store`: objects or ledger were unreachable. `models`: no model server could answer. `budget`: what
+   * its request may use does not fit now.
+   */
+  reason: 'drain' | 'store' | 'models' | 'budget'
   /** Delays the next dispatch of the operation; 0 without it. */
   delayMs?: number
   /** The stored object that the next attempt resumes from, and the cost of all attempts so far; without it, as before. */

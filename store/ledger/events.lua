@@ -17,6 +17,48 @@ local function used_tokens()
   return tonumber(used[1] or '0') + tonumber(used[2] or '0')
 end
 
+-- What the budget of an item has left, nil without one, and what is reserved of it.
+local function room_of(item)
+  local own = redis.call('HMGET', keys.items, item .. ':budget', item .. ':used', item .. ':reserved')
+  local reserved = tonumber(own[3] or '0')
+  return own[1] and tonumber(own[1]) - tonumber(own[2] or '0') - reserved or nil, reserved
+end
+
+-- How many tokens may be reserved now: what the budget of the run, and its part of its project's day, have left; nil without a budget.
+-- What is reserved counts as used until the answer says what was.
+local function room()
+  local run = redis.call('HMGET', keys.run, 'budget', 'granted', 'returned', 'reserved')
+  local limit = tonumber(run[1] or '')
+  if run[2] then
+    local of_day = tonumber(run[2]) - tonumber(run[3] or '0')
+    limit = math.min(limit or of_day, of_day)
+  end
+  return limit and limit - used_tokens() - tonumber(run[4] or '0')
+end
+
+-- Gives back what the run was granted of its project's day and neither uses nor has reserved, but for `keep` tokens. `granted` and
+-- `returned` only grow: whoever reads an older value of either in the other slot takes the run to have more than it has (budgets.ts).
+local function return_room(keep)
+  local run = redis.call('HMGET', keys.run, 'granted', 'returned', 'reserved')
+  local spare = run[1] and tonumber(run[1]) - tonumber(run[2] or '0') - used_tokens() - tonumber(run[3] or '0') - keep
+  if spare and spare > 0 then redis.call('HINCRBY', keys.run, 'returned', text(spare)) end
+end
+
+-- Sets what the operation has reserved for its next request, or the one under way; 0 gives it back.
+local function reserve(id, tokens)
+  local op = prefix .. 'op:' .. id
+  local fields = redis.call('HMGET', op, 'reserved', 'item')
+  local before = tonumber(fields[1] or '0')
+  if before == tokens then return end
+  if tokens == 0 then
+    redis.call('HDEL', op, 'reserved')
+  else
+    redis.call('HSET', op, 'reserved', text(tokens))
+  end
+  redis.call('HINCRBY', keys.run, 'reserved', text(tokens - before))
+  if fields[2] then redis.call('HINCRBY', keys.items, fields[2] .. ':reserved', text(tokens - before)) end
+end
+
 -- Adds to what the present ten seconds have had. They take the place of those of 70 s ago.
 local function keep_pace(at, ended, tokens_in, tokens_out)
   local begun = at - at % 10000
@@ -27,8 +69,15 @@ local function keep_pace(at, ended, tokens_in, tokens_out)
   redis.call('HSET', keys.pace, slot, table.concat(figures, ' '))
 end
 
--- The number of the last event that this command has written; nil without any.
-local told
+-- Those whose tokens count: what a model has answered to an operation, to the conductor, or to the watcher.
+local is_answer = {
+  ['model.responded'] = true, ['agenda.decided'] = true, ['conductor.decided'] = true, ['objective.refined'] = true,
+  ['watcher.reviewed'] = true,
+}
+
+-- The number of the last event that this command has written; nil without any. Whether one of them is the answer of a model, and the
+-- tokens of such answers that are not counted for an item.
+local told, has_answer, answered = nil, false, 0
 
 -- Lets those who follow the run know that there are new events, once for each command (script.ts). It is only a hint.
 local function tell()
@@ -52,7 +101,8 @@ local function emit(at, events, first, cause)
     local name = name_of(events[i])
     times[name] = (times[name] or 0) + 1
     if name == 'run.composed' then composed = (i - first - 1) / 2 + 1 end
-    if name == 'model.responded' then
+    if is_answer[name] then
+      has_answer = true
       local prompt, completion = tokens_of(events[i])
       tokens_in, tokens_out = tokens_in + prompt, tokens_out + completion
     end
@@ -62,6 +112,7 @@ local function emit(at, events, first, cause)
   if tokens_out > 0 then redis.call('HINCRBY', keys.run, 'tokens_out', text(tokens_out)) end
   local ended = times['operation.ended'] or 0
   if ended + tokens_in + tokens_out > 0 then keep_pace(at, ended, tokens_in, tokens_out) end
+  answered = answered + tokens_in + tokens_out
   told = redis.call('HINCRBY', keys.run, 'seq', count)
   if composed then redis.call('HSET', keys.run, 'composed', text(told - count + composed)) end
   for i = 1, count do
@@ -70,6 +121,12 @@ local function emit(at, events, first, cause)
     redis.call('XADD', keys.events, text(told - count + i) .. '-0', 'm', text(at - tonumber(events[age])), 'j', body)
   end
   return told
+end
+
+-- Counts what this command's answers have used for the item of their operation, if it has one.
+local function spend_of(item)
+  if item and answered > 0 then redis.call('HINCRBY', keys.items, item .. ':used', text(answered)) end
+  answered = 0
 end
 
 -- The body of an event that the ledger itself reports, in the short names of stored-events.ts. `operation` has the event's cause, too, and

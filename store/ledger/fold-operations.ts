@@ -210,11 +210,13 @@ function ended(event: Event, before: Folded, blame: Blame): Folded {
   return { ...before, status: outcome ?? status }
 }
 
-/** An operation ends from a running attempt, from a question that was not answered, or blocked by a model that is away. */
+/** An operation ends from a running attempt, from a question that was not answered, or blocked by a model that is away or its item's budget. */
 function mayEnd(status: FoldedStatus, { event, errorCode, data }: Event): boolean {
   if (status === 'running' || status === 'waiting') return true
   const isBlocked = event === 'operation.blocked' || EndedData.safeParse(data).data?.status === 'blocked'
-  return (status === 'unseen' || status === 'ready') && isBlocked && errorCode === 'AGENT_002'
+  return (
+    (status === 'unseen' || status === 'ready') && isBlocked && (errorCode === 'AGENT_002' || errorCode === 'LIMIT_004')
+  )
 }
 
 function endedStatusOf(event: Event): EndedOperationStatus | undefined {

@@ -31,6 +31,7 @@ function faults({ status, operation, questions }: Kept, given: readonly GivenEve
     repeats: null,
     supersededBy: null,
     isSaying: false,
+    reserved: 0,
     question: Object.keys(questions).at(-1) ?? null,
   }
   const kept = Object.entries(questions).map(([requestId, one]) => aQuestion(requestId, one))

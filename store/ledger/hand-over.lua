@@ -7,7 +7,7 @@
 -- is kept; last (event age, event body)…
 -- The token stays until the next claim, so that its holder learns that what it sends again was applied.
 local op_key = KEYS[own_keys + 1]
-local op = redis.call('HMGET', op_key, 'status', 'token', 'attempt')
+local op = redis.call('HMGET', op_key, 'status', 'token', 'attempt', 'item')
 if op[2] ~= ARGV[2] then return 'lost' end
 if op[1] ~= 'running' then return 'already' end
 
@@ -17,6 +17,7 @@ redis.call('HSET', op_key, 'n', ARGV[3])
 local talk = prefix .. 'talk:' .. id
 if ARGV[13] ~= '' and ARGV[13] ~= 'keep' then redis.call('RPUSH', talk, ARGV[13]) end
 emit(at, ARGV, 14)
+spend_of(op[4])
 if is_stopped() then
   cancel_operation(id, 'running', at, origin)
   advance_run(at)

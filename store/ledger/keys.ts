@@ -156,7 +156,7 @@ export function stopsChannel(namespace: string): string {
 
 /**
  * Holds the results stream and, in the same slot, by run the last seq published and the tokens counted, and by project the usage
- * of a day, its tokens, and the budgets as `<project> operator` and `<project> own`.
+ * of a day, its tokens, what its runs hold of the day (count-spent.lua), and the budgets as `<project> operator` and `<project> own`.
  */
 export function resultKeys(namespace: string) {
   const slot = `{${namespace}:results}`
@@ -166,6 +166,7 @@ export function resultKeys(namespace: string) {
     usageOf: (projectId: string, day: string) => `${slot}:usage:${projectId}:${day}`,
     counted: `${slot}:counted`,
     spentOf: (projectId: string, day: string) => `${slot}:spent:${projectId}:${day}`,
+    grantsOf: (projectId: string) => `${slot}:grants:${projectId}`,
     budgets: `${slot}:budgets`,
   }
 }

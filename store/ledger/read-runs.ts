@@ -33,6 +33,11 @@ const numbers = [
   'tokens_in',
   'tokens_out',
   'findings',
+  'reserved',
+  'bound',
+  'lacking',
+  'granted',
+  'returned',
   'agenda_version',
   'messages',
 ] as const
@@ -73,6 +78,7 @@ const number = z.coerce.number().default(0)
 const Noted = z.object({
   limit: number,
   used: number,
+  needs: z.number().nullable().default(null),
   since: number,
   resets_at: z.number().nullable().default(null),
   untold: z.boolean().default(false),
@@ -132,7 +138,17 @@ export async function getRun(store: LedgerStore, runId: RunId): Promise<Run> {
 
 function tokensOf(stored: (name: string) => string | undefined) {
   const [tokensIn, tokensOut] = [number.parse(stored('tokens_in')), number.parse(stored('tokens_out'))]
-  return { tokensIn, tokensOut, tokens: tokensIn + tokensOut }
+  return { tokensIn, tokensOut, tokens: tokensIn + tokensOut, ...reservedOf(stored) }
+}
+
+function reservedOf(stored: (name: string) => string | undefined) {
+  const orNull = (name: string) =>
+    z.coerce
+      .number()
+      .nullable()
+      .parse(stored(name) ?? null)
+  const [reserved, returned] = [number.parse(stored('reserved')), number.parse(stored('returned'))]
+  return { reserved, bound: orNull('bound'), lacking: orNull('lacking'), day: { granted: orNull('granted'), returned } }
 }
 
 function reopeningOf(stored: (name: string) => string | undefined) {

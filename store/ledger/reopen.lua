@@ -12,7 +12,9 @@ if generation ~= tonumber(ARGV[1]) then return 'changed' end
 if not run_has_ended[run[1]] then return 'open' end
 redis.call('HDEL', keys.run, 'ended', 'error', 'reason', 'composing', 'environment', 'wake', 'planned', 'slices', 'plan_hash',
   'cancel', 'cancel_reason', 'cancel_code', 'cancel_by', 'let_finish', 'stopped_by', 'conductor', 'conductor_code', 'conductor_reason',
-  'conductor_waits', 'planning')
+  'conductor_waits', 'planning', 'lacking')
+-- Of its project's day nothing is left to it: that was given back when it ended.
+return_room(0)
 local begins = run[5] and { 'running', 'discovery' } or { 'queued', 'snapshot' }
 redis.call('HSET', keys.run, 'status', begins[1], 'phase', begins[2], 'generation', text(generation + 1), 'wanted', ARGV[3])
 if ARGV[4] ~= '' then redis.call('HSET', keys.run, 'policy', ARGV[4]) end

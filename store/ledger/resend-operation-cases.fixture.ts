@@ -140,7 +140,32 @@ const ofBudgets: readonly ResendCase[] = [
       const runId = await test.executing([root])
       await test.ledger.noteProjectBudget(runId, { limit: 5, used: 7, resetsAt: 9 })
       await test.ledger.dispatch(runId, 5, { command: 'that holds' })
-      return { runId, send: ({ ledger }) => ledger.noteProjectBudget(runId, undefined) }
+      const day = { granted: 50, keep: 20 }
+      return { runId, send: ({ ledger }) => ledger.noteProjectBudget(runId, undefined, day) }
+    },
+  },
+  {
+    script: 'append',
+    what: 'that reserves',
+    async prepare(test) {
+      const attempt = await startedAttempt(test, [root])
+      await test.ledger.setBudget(attempt.runId, { tokens: 20, origin })
+      return {
+        runId: attempt.runId,
+        send: ({ ledger }) => ledger.append(attempt, 1, { events: [spent], reserve: 13 }),
+      }
+    },
+  },
+  {
+    script: 'append',
+    what: 'that reserves more than there is',
+    async prepare(test) {
+      const attempt = await startedAttempt(test, [root])
+      await test.ledger.setBudget(attempt.runId, { tokens: 20, origin })
+      return {
+        runId: attempt.runId,
+        send: ({ ledger }) => ledger.append(attempt, 1, { events: [spent], reserve: 14 }),
+      }
     },
   },
   {
@@ -148,8 +173,10 @@ const ofBudgets: readonly ResendCase[] = [
     what: 'of a run',
     async prepare(test) {
       const runId = await test.executing([root])
-      const run = { runId, projectId: `p${runId}`, tokens: 7 }
-      return { runId, send: ({ ledger }) => ledger.countSpent(run, Date.UTC(2026, 10, 1)) }
+      const run = { ...(await test.ledger.getRun(runId)), projectId: `p${runId}`, tokens: 7 }
+      await test.ledger.setProjectBudget(run.projectId, { by: 'own', tokens: 100 })
+      const wanted = { nowMs: Date.UTC(2026, 10, 1), sharers: 2, least: 5 }
+      return { runId, send: ({ ledger }) => ledger.countSpent(run, wanted) }
     },
   },
 ]

@@ -4,7 +4,7 @@
 local max_per_step = 200
 -- An operation whose worker was lost this often fails: it may be what kills the workers.
 local max_lost = 3
-local lost_code, cancelled_code, expired_code = 'TOOL_004', 'AGENT_010', 'ASK_003'
+local lost_code, cancelled_code, expired_code, budget_code = 'TOOL_004', 'AGENT_010', 'ASK_003', 'LIMIT_004'
 local ended_well = { succeeded = true, unchanged = true }
 local has_ended = { succeeded = true, unchanged = true, skipped = true, failed = true, blocked = true, cancelled = true }
 local ledger_origin = { 'discovery', 'ledger' }
@@ -35,6 +35,8 @@ local function change_status(id, from, to, ...)
     redis.call('HDEL', keys.doing, id)
     keep_talk(id)
   end
+  -- What is dispatched may have a reservation already (dispatch.lua).
+  if (from == 'running' or from == 'dispatched') and to ~= 'running' then reserve(id, 0) end
   for _, set in ipairs(sets_of[from] or {}) do redis.call('ZREM', set, id) end
   redis.call('HSET', prefix .. 'op:' .. id, 'status', to, ...)
   redis.call('HINCRBY', keys.run, 'n:' .. from, -1)
@@ -132,10 +134,12 @@ local function note_over(of, wait, at, origin)
   emit(at, { 0, body_of('budget.renewed', origin, { cause = cause }, { of = of, since = before.since }) })
 end
 
--- Notes whether the run has used up its own budget.
+-- Notes whether the run has used up its own budget, or has too little left for what is `lacking`.
 local function note_own_budget(at, origin)
-  local limit, used = tonumber(redis.call('HGET', keys.run, 'budget') or ''), used_tokens()
-  note_over('run', limit and used >= limit and { limit = limit, used = used } or nil, at, origin)
+  local run, used = redis.call('HMGET', keys.run, 'budget', 'lacking'), used_tokens()
+  local limit, needs = tonumber(run[1] or ''), tonumber(run[2] or '')
+  local is_over = limit and limit - used < (needs or 1)
+  note_over('run', is_over and { limit = limit, used = used, needs = needs } or nil, at, origin)
 end
 
 -- Whether a budget keeps the run's agents from going on. Read once per step.
@@ -208,7 +212,7 @@ end
 -- What is kept of an item since it was dispatched last, besides what was estimated of it before. `round`: the version of the agenda that has dispatched it.
 local item_fields = {
   'round', 'gen', 'slices', 'plan', 'started', 'planned', 'operations', 'open', 'succeeded', 'unchanged', 'skipped', 'failed', 'blocked',
-  'cancelled', 'change_sets', 'findings', 'tokens', 'faults', 'reads', 'fault',
+  'cancelled', 'change_sets', 'findings', 'tokens', 'faults', 'reads', 'fault', 'budget', 'used', 'reserved',
 }
 local item_ends = { 'succeeded', 'unchanged', 'skipped', 'failed', 'blocked', 'cancelled' }
 
@@ -279,6 +283,7 @@ local function end_operation(id, from, at, ending)
   redis.call('XADD', keys.outbox, seq .. '-0', 'o', id, unpack(ending.result and { 'r', ending.result } or {}))
   if redis.call('EXISTS', prefix .. 'after:' .. id) == 1 then redis.call('RPUSH', keys.cascade, id .. ':0') end
   local item = redis.call('HGET', op, 'item')
+  spend_of(item)
   if item then count_for_item(item, ending, at) end
   if ending.status ~= 'failed' and ending.status ~= 'blocked' then return end
   redis.call('ZADD', keys[ending.status], redis.call('ZSCORE', keys.operations, id), id)

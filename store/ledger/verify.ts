@@ -73,7 +73,7 @@ export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verif
   // Of what is missing invariant 1 has said it.
   if (events >= run.seq) violations.push(...causes.violations, ...tally.violations(await readTally(store, runId)))
   violations.push(...(await strayDoing(store, runId, accounts)))
-  violations.push(...budgets.violations(run), ...withoutEnd(run, accounts, operations))
+  violations.push(...budgets.violations(run, accounts), ...withoutEnd(run, accounts, operations))
   violations.push(...compareResults(accounts, await readResults(store, run)))
   return { violations, events, operations: accounts.size }
 }

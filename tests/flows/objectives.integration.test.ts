@@ -92,4 +92,11 @@ describe('a run with an objective', () => {
     ])
     expect([status, requests(events), run.status]).toEqual(['completed', 3, 'completed'])
   })
+
+  it('is answered with files that exist: one that is cited and not there is refused', async () => {
+    const { events, status } = await conducted('citing', { agents: ['lint'], paths: ['shop/stock.py'] })
+    expect([status, requests(events)]).toEqual(['completed', 3])
+    const decided = events.find(({ event }) => event === 'conductor.decided')
+    expect(decided?.data).toMatchObject({ kind: 'complete', requests: 2, answer: { paths: ['shop/stock.py'] } })
+  })
 })

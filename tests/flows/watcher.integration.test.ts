@@ -113,5 +113,8 @@ describe('a run beside a watcher', () => {
       'item.ended wake-1',
       'conductor.decided complete',
     ])
+    const raised = events.find(({ event }) => event === 'escalation.raised')
+    const decided = events.filter(({ event }) => event === 'conductor.decided')
+    expect(decided.map((event) => event.causation_seq)).toEqual([raised?.seq, undefined])
   })
 })

@@ -17,6 +17,7 @@ function server(
     capabilities: async () => allCapabilities,
     ask: async () => ({ raw: {}, workarounds: [] }),
     contextTokens: async () => undefined,
+    countPrompt: async () => undefined,
     models: async () => models,
   }
   const offered = openOfferedList(models)

@@ -11,6 +11,7 @@ function serverWith(most: number) {
     capabilities: async () => allCapabilities,
     ask: async () => ({ raw: {}, workarounds: [] }),
     contextTokens: async () => undefined,
+    countPrompt: async () => undefined,
     models: async () => [],
   }
   const slots = openLocalSlots().at(endpoint.name, most)

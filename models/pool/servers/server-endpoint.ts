@@ -5,11 +5,12 @@ import { type Clock, systemClock, untilAborted } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import { faultOfServerUrl, modelServerUrl } from '#platform/server-urls.ts'
 import { readContextTokens, type ContextAnswer } from '../../capabilities/context-tokens.ts'
+import { openPromptCounter } from '../../capabilities/count-prompt.ts'
 import { openKnownCapabilities } from '../../capabilities/known-capabilities.ts'
 import { isCutInCall } from '../../capabilities/probe-answer.ts'
 import { OpenAiClient } from '../../http/openai-client.ts'
 import type { UndiciFetch } from '../../http/undici-fetch.ts'
-import { mayBeRefused, type Capabilities } from '../../wire/capabilities.ts'
+import { allCapabilities, mayBeRefused, type Capabilities } from '../../wire/capabilities.ts'
 import { openCompletionClient, type CompletionClient, type ServerAnswer } from '../../wire/completion-client.ts'
 import { openWorkaround } from '../../wire/plan-call.ts'
 import { isRefusal, toTryFailure } from '../../wire/try-failure.ts'
@@ -31,6 +32,7 @@ export type EndpointOptions = {
 /** A request of a probe is short; a server that needs longer for a few tokens is asked again later. */
 const maxProbeMs = 20_000
 const maxContextReadMs = 5000
+const maxCountMs = 1000
 const contextFreshMs = { sure: 10 * 60_000, unsure: 5000 }
 const maxModels = 1000
 
@@ -57,9 +59,14 @@ export function openEndpoint(options: EndpointOptions) {
     const answer = await readContextTokens(model, within(maxContextReadMs))
     return answer.isSure ? answer : { tokens: stale?.tokens, isSure: false }
   }
+  const countPrompt = openPromptCounter({ ...within(maxCountMs), clock })
   return {
     name: url,
     capabilities: capabilities.of,
+    async countPrompt(request: ModelRequest, signal: AbortSignal): Promise<number | undefined> {
+      const given = mayBeRefused(request) ? await capabilities.of(request.model, signal) : allCapabilities
+      return untilAborted(countPrompt(request, given), signal)
+    },
     async contextTokens(model: string, signal: AbortSignal): Promise<number | undefined> {
       const answer = contexts.get(model, (stale) => readContext(model, stale))
       return (await untilAborted(answer, signal)).tokens

@@ -65,7 +65,7 @@ export const RunLimits = fields.limits.unwrap().meta({ id: 'RunLimits' })
 export const RunBudget = fields.budget.unwrap().meta({
   id: 'RunBudget',
   description:
-    'tokens of prompts and replies that its agents may use. Then no more of its operations with a model start until the budget is raised; those that run go on to their end',
+    'tokens of prompts and replies that its agents may use. Each request reserves the most that it may use; what does not fit waits until tokens are given back, or the budget is raised',
 })
 export const Labels = fields.labels.unwrap().meta({ id: 'Labels' })
 export const SkipKindShape = SkipKind.meta({ id: 'SkipKind' })

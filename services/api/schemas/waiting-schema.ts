@@ -49,6 +49,9 @@ const WaitsForBudget = z
     }),
     limit: z.int().meta({ description: 'in tokens' }),
     used: z.int(),
+    needs: z.int().nullable().meta({
+      description: 'the least tokens that a request waits for, where something is left and it is too little',
+    }),
     since: Time,
     resets_at: Time.nullable().meta({
       description:

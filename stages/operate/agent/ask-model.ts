@@ -23,12 +23,15 @@ export type ModelAsker = {
   model: AskedModel
   settings: AgentSettings
   journal: Journal
+  /** Is asked before each request how many tokens are reserved for it; undefined for any number. */
+  reserve?(request: ModelRequest, signal: AbortSignal): Promise<number | undefined>
 }
 
 export type AskedModel = {
   complete(request: ModelRequest, signal: AbortSignal, progress?: RequestProgress): Promise<ModelReply>
   /** Returns how many tokens a request and its reply may have together; undefined where no server reports it. */
   contextTokens?(model: string, signal: AbortSignal): Promise<number | undefined>
+  countPrompt?(request: ModelRequest, signal: AbortSignal): Promise<number | undefined>
   probe?(model: string, signal: AbortSignal): Promise<readonly Pick<Capabilities, 'structuredOutputs'>[]>
   health?: {
     works(model: string): Promise<boolean>
@@ -71,16 +74,19 @@ async function askOnce(run: ModelAsker, turn: number, sent: Sent, signal: AbortS
   const { messages, leftOut } = sent
   const toolChoice = toolChoiceOf(run, turn)
   const choice = typeof toolChoice === 'string' ? toolChoice : toolChoice.name
+  const asked = requestOf(run, messages, toolChoice)
+  const reserved = await run.reserve?.(asked, signal)
   const request = { turn, messages: messages.length, tools: tools.definitions.length, tool_choice: choice }
-  const trimmed = leftOut === 0 ? {} : { left_out: leftOut }
-  journal.emit({ event: 'model.requested', phase: 'model', data: { ...request, ...trimmed, model: settings.model } })
+  const more = { ...(leftOut === 0 ? {} : { left_out: leftOut }), ...(reserved === undefined ? {} : { reserved }) }
+  journal.emit({ event: 'model.requested', phase: 'model', data: { ...request, ...more, model: settings.model } })
   const exchange = { turn, startedAt: Date.now(), toolChoice: choice, messages: messages.length, leftOut }
   const start = performance.now()
   try {
-    const reply = await run.model.complete(requestOf(run, messages, toolChoice), signal)
+    const reply = await run.model.complete(asked, signal)
     const durationMs = msSince(start)
     transcript.addExchange({ ...exchange, durationMs, ...exchangeOf(reply) })
     journal.emit({ event: 'model.responded', phase: 'model', durationMs, data: { turn, ...responseOf(reply) } })
+    if (reserved !== undefined) noteExceeded(journal, { turn, requested: reserved }, reply)
     return reply
   } catch (error) {
     const durationMs = msSince(start)
@@ -88,6 +94,13 @@ async function askOnce(run: ModelAsker, turn: number, sent: Sent, signal: AbortS
     journal.emitError(error, { turn, duration_ms: durationMs })
     throw error
   }
+}
+
+function noteExceeded(journal: Journal, asked: { turn: number; requested: number }, { usage, endpoint }: ModelReply) {
+  const reported = usage.promptTokens + usage.completionTokens
+  if (reported <= asked.requested) return
+  const data = { ...asked, endpoint: shownName(endpoint), reported }
+  journal.emit({ event: 'budget.exceeded_by_server', phase: 'model', data })
 }
 
 function toolChoiceOf({ tools, settings }: ModelAsker, turn: number): ToolChoice {

@@ -2,9 +2,10 @@ import { AppError, asAppError } from '#domain/error.ts'
 import type { AppendAnswer, Attempt } from '#store/ledger/attempt.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import type { Doing } from '#store/ledger/live-state.ts'
-import { after } from '#platform/clock.ts'
+import { after, untilAborted } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import { type AgentEvent, type Journal, journalOver } from '../agent/journal.ts'
+import type { Reserving } from '../agent/reserve-tokens.ts'
 import { openDoing, type Untold } from './doing.ts'
 import { type EventBatch, type EventBatches, openEventBatches } from './event-batches.ts'
 import { openUntoldTalk, type UntoldTalk } from './untold-talk.ts'
@@ -20,6 +21,8 @@ export type AttemptJournal = Journal & {
   /** `cancelled`: the run was cancelled. `lost`: another worker has the operation, and nothing of this attempt counts. */
   readonly stopped: 'cancelled' | 'lost' | undefined
   askNow(): void
+  /** Reserves tokens once all events before it are counted; limited as far as the ledger's last answer says. */
+  budget: Reserving['budget']
   /** Notes what the attempt does, for who looks at the run while it goes on. */
   does(kind: Untold): void
   /** Ends the heartbeats and returns the last batch, for the command that settles. `closing`: events that come with that command or not at all. */
@@ -41,15 +44,17 @@ export function openAttemptJournal(
   }
   const send = async () => {
     const now = doing.untold()
-    const answer = await appendNext(attempt, batches, { ...deps, doing: now })
+    const { answer, reserve } = await appendNext(attempt, batches, { ...deps, doing: now })
     doing.wasTold(now)
     if (answer.kind === 'lost') stop('lost', 'the operation was given to another worker')
     else if (answer.stopRequested) stop('cancelled', 'the run was stopped')
+    else reservation.answered(answer, reserve)
   }
   const sendAll = async () => {
     do await send()
     while (batches.waiting)
   }
+  const reservation = openReservation(attempt, batches, () => beat.soon(0))
   const beat = openBeat(sendAll, () => Math.min(Math.max(50, Math.floor(attempt.leaseMs / 3)), talk.dueInMs()))
   const journal = journalOver((event) => {
     batches.add(event)
@@ -60,6 +65,7 @@ export function openAttemptJournal(
     ...journal,
     follow: talk.follow,
     askNow: () => beat.soon(0),
+    budget: reservation.budget,
     does(kind) {
       doing.does(kind)
       beat.soon(flushAfterMs)
@@ -70,10 +76,40 @@ export function openAttemptJournal(
     },
     async close(closing = []) {
       await beat.stop()
-      if (batches.inFlight) await sendAll() // not with the command that ends it: one of them may be refused
-      batches.next()
-      for (; batches.waiting; batches.next()) await send()
-      return batches.lastWith(closing)
+      return lastBatch(batches, { send, sendAll }, closing)
+    },
+  }
+}
+
+type Sends = { send(): Promise<void>; sendAll(): Promise<void> }
+
+async function lastBatch(batches: EventBatches, { send, sendAll }: Sends, closing: readonly AgentEvent[]) {
+  if (batches.inFlight) await sendAll() // not with the command that ends it: one of them may be refused
+  batches.next()
+  for (; batches.waiting; batches.next()) await send()
+  return batches.lastWith(closing)
+}
+
+/** `answered` is to be called with each answer, and with what was reserved by it. */
+function openReservation(attempt: Attempt, batches: Pick<EventBatches, 'reserve'>, sendNow: () => void) {
+  let { isLimited } = attempt
+  let reserving: PromiseWithResolvers<boolean> | undefined
+  const budget: Reserving['budget'] = {
+    get isLimited() {
+      return isLimited
+    },
+    reserve(tokens, signal) {
+      reserving = Promise.withResolvers()
+      batches.reserve(tokens)
+      sendNow()
+      return untilAborted(reserving.promise, signal)
+    },
+  }
+  return {
+    budget,
+    answered(answer: Exclude<AppendAnswer, { kind: 'lost' }>, reserved: number | undefined) {
+      isLimited = answer.budget !== undefined
+      if (reserved !== undefined) reserving?.resolve(answer.budget !== 'full')
     },
   }
 }
@@ -88,13 +124,13 @@ async function appendNext(
   attempt: Attempt,
   batches: EventBatches,
   { ledger, log, doing }: AppendDeps & { doing: Doing | undefined },
-): Promise<AppendAnswer> {
+): Promise<{ answer: AppendAnswer; reserve: number | undefined }> {
   for (;;) {
-    const { n, events, talk } = batches.next()
+    const { n, events, talk, reserve } = batches.next()
     try {
-      const answer = await ledger.append(attempt, n, { events, doing, talk })
+      const answer = await ledger.append(attempt, n, { events, doing, talk, reserve })
       batches.arrived()
-      return answer
+      return { answer, reserve }
     } catch (error) {
       const isAway = isStoreFault(asAppError(error, 'TOOL_004'))
       if (talk === undefined && (isAway || events.length === 0)) throw error

@@ -63,6 +63,22 @@ describe('the events of an attempt', () => {
     expect(batches.next()).toMatchObject({ n: 2, events: [{ data: { turn: 3 } }, { data: { turn: 4 } }] })
   })
 
+  it('have what is to be reserved with the last of them, and with a later batch when that one is refused', () => {
+    const batches = openEventBatches({ workerId: 'w1', attempt: 3 })
+    for (let turn = 1; turn <= 130; turn += 1) batches.add(event(turn))
+    batches.reserve(500)
+    expect(batches.next().reserve).toBeUndefined()
+    batches.arrived()
+    expect(batches.next()).toMatchObject({ n: 2, events: [{}, {}], reserve: 500 })
+    batches.reduce({ forGood: true })
+    expect(batches.next().reserve).toBeUndefined()
+    batches.arrived()
+    expect(batches.waiting).toBe(true)
+    expect(batches.next()).toMatchObject({ n: 3, events: [{ data: { turn: 130 } }], reserve: 500 })
+    batches.arrived()
+    expect(batches.waiting).toBe(false)
+  })
+
   it('are not cut, whatever a model has written', () => {
     const whole = event(1, { summary: 'é'.repeat(1e6) })
     expect(drained([whole])[0]?.events[0]).toMatchObject(whole)

@@ -3,8 +3,13 @@ import type { TalkPart } from '#store/objects/attempt-record.ts'
 import type { AgentEvent } from '../agent/journal.ts'
 import { openUntoldTalk } from './untold-talk.ts'
 
-/** `talk`: what the attempt has said, which goes with them. */
-export type EventBatch = { n: number; events: NewEvent[]; talk?: TalkPart | undefined }
+/** `talk`: what the attempt has said, which goes with them. `reserve`: the tokens that are reserved once they are counted. */
+export type EventBatch = {
+  n: number
+  events: NewEvent[]
+  talk?: TalkPart | undefined
+  reserve?: number | undefined
+}
 
 /** The most that one command sends to Redis, where no other command runs during a script. */
 const maxEvents = 128
@@ -21,20 +26,20 @@ export function openEventBatches({ workerId, attempt }: Teller, untold = openUnt
   const pending: (SizedEvent & { at: number })[] = []
   let batch: EventBatch | undefined
   let inBatch: typeof pending = []
+  let reserve: number | undefined
   let last = 0
   return {
     /** Leaves out an event that cannot be written. */
-    add(event: AgentEvent) {
-      const one = sized(event)
-      if (one !== undefined) pending.push({ ...one, at: performance.now() })
-    },
+    add: (event: AgentEvent) => void pending.push(...sized(event).map((one) => ({ ...one, at: performance.now() }))),
+    /** Goes with the last of the events that were added before. */
+    reserve: (tokens: number) => void (reserve = tokens),
     next(): EventBatch {
       if (batch !== undefined) return batch
       const now = performance.now()
       inBatch = pending.splice(0, fitting(pending))
       const events = inBatch.map(({ event, at }) => whole(event, Math.round(now - at)))
-      last += 1
-      batch = { n: last, events, talk: untold.next() }
+      batch = { n: (last += 1), events, talk: untold.next(), ...(pending.length === 0 && { reserve }) }
+      if (pending.length === 0) reserve = undefined
       return batch
     },
     /** Returns the next batch with all that was said, and with events that are true only once the command is carried out that it goes with. */
@@ -53,6 +58,7 @@ export function openEventBatches({ workerId, attempt }: Teller, untold = openUnt
     reduce({ forGood }: { forGood: boolean }) {
       if (batch === undefined) return
       if (forGood) untold.wasTold(batch.talk)
+      reserve = batch.reserve ?? reserve
       if (batch.talk === undefined && batch.events.length > 1) pending.unshift(...inBatch.splice(1))
       batch = reduced(batch)
     },
@@ -60,7 +66,7 @@ export function openEventBatches({ workerId, attempt }: Teller, untold = openUnt
       return batch !== undefined
     },
     get waiting() {
-      return pending.length > 0
+      return pending.length > 0 || reserve !== undefined
     },
   }
 }
@@ -88,11 +94,11 @@ function ofAttempt(event: AgentEvent, { attempt, ...told }: Told): NewEvent {
 
 type SizedEvent = { event: AgentEvent; bytes: number }
 
-/** Undefined for data that is no JSON, or nested too deep to be written. */
-function sized(event: AgentEvent): SizedEvent | undefined {
+/** None for data that is no JSON, or nested too deep to be written. */
+function sized(event: AgentEvent): SizedEvent[] {
   try {
-    return { event, bytes: Buffer.byteLength(JSON.stringify(event.data)) }
+    return [{ event, bytes: Buffer.byteLength(JSON.stringify(event.data)) }]
   } catch {
-    return undefined
+    return []
   }
 }

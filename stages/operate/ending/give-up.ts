@@ -42,7 +42,7 @@ export type GiveUpDeps = {
   handBackMs: number
 }
 
-/** Ends an attempt that threw: hands it back when its worker stops, a store or the models are away, drops one that another worker has, else fails it. */
+/** Ends an attempt that threw: hands it back when its worker stops, a store or the models are away, or a budget has too little left, drops one that another worker has, else fails it. */
 export async function giveUp(given: GivenUp, error: unknown, deps: GiveUpDeps): Promise<void> {
   const { attempt, journal } = given
   const fault = asAppError(error, 'TOOL_004', 'execution')
@@ -71,6 +71,8 @@ function handBackFor(
   const backOffAfter = (faults: number) => Math.min(maxBackOffMs, handBackMs * 2 ** faults)
   if (isStoreFault(fault) && attempt.storeFaults < maxStoreFaults)
     return { reason: 'store', delayMs: backOffAfter(attempt.storeFaults) }
+  // The ledger takes it again once its request fits.
+  if (fault.code === 'LIMIT_004') return { reason: 'budget' }
   if (!(fault instanceof ModelUnavailable)) return undefined
   const before = running !== undefined && hasProgress(running) ? { modelFaults: 0, busyFaults: 0 } : attempt
   const modelFaults = before.modelFaults + (fault.mayBeTheRequest ? 1 : 0)
@@ -80,9 +82,13 @@ function handBackFor(
   return { reason: 'models', delayMs, modelFaults, busyFaults }
 }
 
-/** Of what it said nothing is kept when the next attempt goes on from there, or when busy servers may turn it away a thousand times. */
+/** Of what it said nothing is kept when the next attempt goes on from there, or when busy servers or a budget may turn it away many times. */
 function isKept({ running }: GivenUp, { reason }: Pick<Release, 'reason'>, resume: Release['resume']): boolean {
-  return running !== undefined && resume === undefined && (reason !== 'models' || hasProgress(running))
+  return running !== undefined && resume === undefined && (!isTurnedAway(reason) || hasProgress(running))
+}
+
+function isTurnedAway(reason: Release['reason']): boolean {
+  return reason === 'models' || reason === 'budget'
 }
 
 function hasProgress({ transcript, turnsBefore }: RunningAttempt): boolean {

@@ -70,11 +70,12 @@ export function waitingFor(run: Run, { away, store }: Lacking): WaitingFor[] {
   })
   const questions = run.counts.waiting + (waits?.kind === 'answer' ? waits.questions : 0)
   const holding = run.usedBudgets.filter(({ holds }) => holds)
-  const budgets = holding.map(({ of, limit, used, since, resetsAt }) => ({
+  const budgets = holding.map(({ of, limit, used, needs, since, resetsAt }) => ({
     kind: 'budget' as const,
     of,
     // What goes on after the budget was used up counts, too.
     ...(of === 'run' ? { limit: run.budget ?? limit, used: run.tokens } : { limit, used }),
+    needs,
     since: isoTime(since),
     resets_at: isoTime(resetsAt),
   }))
