@@ -142,7 +142,7 @@ describe(`tokens that are reserved before they are spent (BUDGET_SEED=${seed})`,
 
   it('count as the server reports them, also when that is more than was asked for', async () => {
     const { runId } = await aRun(100, 20_000)
-    const seen = world({ exceeds: 0.1 })
+    const seen = world({ exceeds: 0.5 })
     const [run] = await goOn(seen, [runId], () => undefined)
     expect(run).toMatchObject({ reserved: 0 })
     const tally = await test.ledger.readTally(runId)
