@@ -41,7 +41,7 @@ const endAfterCutsMs = 180_000
 /** Submits the history's runs, makes its pushes, injects its faults, repairs everything, and checks the result. */
 export async function runHistory(history: History, stack: ChaosStack): Promise<HistoryOutcome> {
   const startedAt = performance.now()
-  await setStreaming(stack, history.streams)
+  await setServices(history, stack)
   await setModel(stack, 'latency', { ms: history.latencyMs })
   const answerers = openAnswerers(stack.api)
   const { runs: submitted, met, pushed, violations } = await runWithFaults(history, stack, answerers.add)
@@ -104,12 +104,17 @@ async function afterPushes(
   }
 }
 
-/** Workers read at their start whether to have replies streamed. */
-async function setStreaming({ workers }: ChaosStack, streams: boolean): Promise<void> {
-  const changed = workers.filter((worker) => worker.configure({ REMORA_MODEL_STREAM: String(streams) }))
-  await Promise.all(changed.map((worker) => worker.kill('SIGTERM')))
-  for (const worker of changed) worker.start()
-  await Promise.all(changed.map((worker) => worker.ready()))
+/** Workers read at their start whether to have replies streamed, and conductors by which script the model decides. */
+async function setServices({ streams, policy }: History, { workers, conductors }: ChaosStack): Promise<void> {
+  const changed = [
+    ...workers.filter((worker) => worker.configure({ REMORA_MODEL_STREAM: String(streams) })),
+    ...conductors.filter(
+      (conductor) => policy && conductor.configure({ REMORA_CONDUCTOR_MODEL: `rehearsal/${policy}` }),
+    ),
+  ]
+  await Promise.all(changed.map((service) => service.kill('SIGTERM')))
+  for (const service of changed) service.start()
+  await Promise.all(changed.map((service) => service.ready()))
 }
 
 /** Starts what is down and removes all faults; a frozen process or a drain has ended by itself. */
@@ -152,8 +157,9 @@ function badEndings({ faults }: History, stack: ChaosStack): string[] {
 }
 
 function servicesOf(stack: ChaosStack): ServiceProcess[] {
-  const { rehearsal, apiProcess, discovery, secondDiscovery, publisher, host, workers } = stack
-  return [rehearsal, apiProcess, discovery, secondDiscovery, ...(host === undefined ? [] : [publisher]), ...workers]
+  const { rehearsal, apiProcess, discovery, secondDiscovery, publisher, host, conductors, workers } = stack
+  const ofHost = host === undefined ? [] : [publisher]
+  return [rehearsal, apiProcess, discovery, secondDiscovery, ...ofHost, ...conductors, ...workers]
 }
 
 function sum(numbers: readonly number[]): number {
