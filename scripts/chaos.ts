@@ -29,7 +29,9 @@ const stop = new AbortController()
 process.once('SIGINT', () => stop.abort())
 process.once('SIGTERM', () => stop.abort())
 
-const { machines, pushes, objectives } = values
+const { machines } = values
+/** What is not asked for is drawn. */
+const [pushes, objectives] = [values.pushes || undefined, values.objectives || undefined]
 const lack = machines ? lacksMachines() : undefined
 if (lack !== undefined) {
   process.stderr.write(`--machines cannot be played here: ${lack}\n`)
@@ -39,15 +41,11 @@ await putProgramOnPath(redisServer, process.env, stop.signal)
 await putProgramOnPath(ruff, process.env, stop.signal)
 print(`chaos: seeds ${seed} to ${seed + runs - 1}, rehearsal model (no LLM)`)
 const startedAt = performance.now()
-const outcomes = await runChaos({
-  ...{ seed, runs, machines, print, signal: stop.signal },
-  ...(pushes && { pushes }),
-  ...(objectives && { objectives }),
-})
+const outcomes = await runChaos({ seed, runs, machines, pushes, objectives, print, signal: stop.signal })
 print(totalsLine(outcomes))
 if (values.record)
   print(
-    `written: ${await recordChaos(outcomes, { seed, machines, pushes, objectives, tookMs: performance.now() - startedAt })}`,
+    `written: ${await recordChaos(outcomes, { seed, machines, pushes: values.pushes, objectives: values.objectives, tookMs: performance.now() - startedAt })}`,
   )
 // An interrupted history would continue by itself.
 process.exit(outcomes.some(({ violations }) => violations.length > 0) || outcomes.length < runs ? 1 : 0)

@@ -1,6 +1,6 @@
 import { openRandom, type Random } from '#platform/seeded-random.ts'
-import { drawConductorFault } from './conductor-faults.ts'
-import { drawFault, drawHostFault, drawNetworkFault, type Fault } from './fault.ts'
+import { drawConductorFault } from './draw-conductor-fault.ts'
+import { drawFault, drawHostFault, drawNetworkFault, type Fault, leaseMs } from './fault.ts'
 
 /** What a caller asks for, as it goes over the wire. */
 export type Submission = {
@@ -48,6 +48,8 @@ const pushWindowMs = 5_000
 const hostWindowMs = 12_000
 /** Of the histories, so many have pushes. */
 const pushedShare = 1 / 3
+/** Faults of who decides begin in this time: there is nobody before the nodes are found. */
+const conductedWindowMs = 8_000
 /** Of the histories, so many have runs with an objective. */
 const conductedShare = 1 / 3
 const policies: readonly [string, ...string[]] = ['basic', 'several', 'replan', 'one', 'invalid_once']
@@ -100,7 +102,10 @@ function conduct(seed: number, { submissions, faults, objectives }: Drawn): stri
   if (!(objectives ?? isDrawn)) return undefined
   for (const [at, { request }] of submissions.entries()) request.objective = `objective ${at} of history ${seed}`
   const drawn = Array.from({ length: random.int(2, 4) }, (): Fault => {
-    return { atMs: random.int(100, pushWindowMs), ...drawConductorFault(random, submissions.length) }
+    return {
+      atMs: random.int(500, conductedWindowMs),
+      ...drawConductorFault(random, { runs: submissions.length, leaseMs }),
+    }
   })
   faults.push(...drawn)
   return random.pick(policies)

@@ -1,5 +1,5 @@
 import type { Random } from '#platform/seeded-random.ts'
-import type { ConductorFault } from './conductor-faults.ts'
+import type { ConductorFault } from './draw-conductor-fault.ts'
 
 /** One thing that goes wrong. `atMs` counts from the first submission, `backAfterMs` and `forMs` from the fault. */
 export type Fault = { atMs: number } & FaultKind

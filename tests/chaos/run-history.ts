@@ -35,8 +35,11 @@ export type HistoryOutcome = {
 
 /** How long runs may take to end once everything is repaired. */
 const endMs = 60_000
-/** The same after faults of the network: what waits for an object may wait for a minute before it asks again. */
-const endAfterCutsMs = 180_000
+/**
+ * The same after faults of the network, where what waits for an object may wait for a minute before it asks again, and where runs have
+ * objectives: these are planned item by item.
+ */
+const patientEndMs = 180_000
 
 /** Submits the history's runs, makes its pushes, injects its faults, repairs everything, and checks the result. */
 export async function runHistory(history: History, stack: ChaosStack): Promise<HistoryOutcome> {
@@ -46,7 +49,7 @@ export async function runHistory(history: History, stack: ChaosStack): Promise<H
   const answerers = openAnswerers(stack.api)
   const { runs: submitted, met, pushed, violations } = await runWithFaults(history, stack, answerers.add)
   await repair(stack)
-  violations.push(...(await unfinished(submitted, stack)), ...(await answerers.close()))
+  violations.push(...(await unfinished(submitted, stack, history.policy)), ...(await answerers.close()))
   violations.push(...((await stack.network?.settle()) ?? []))
   const host = pushed && (await afterPushes(history, { pushed, met }, stack))
   violations.push(...(host?.violations ?? []))
@@ -129,10 +132,16 @@ async function repair(stack: ChaosStack): Promise<void> {
   await Promise.all(services.map((service) => service.ready()))
 }
 
-async function unfinished(runs: readonly HistoryRun[], { ledger, network }: ChaosStack): Promise<string[]> {
+async function unfinished(
+  runs: readonly HistoryRun[],
+  { ledger, network }: ChaosStack,
+  policy: string | undefined,
+): Promise<string[]> {
   const states = async () => Promise.all(runs.map(({ runId }) => ledger.getRun(runId)))
   const allEnded = async () => (await states()).every(({ status }) => isEnded(status))
-  await until(allEnded, { withinMs: network === undefined ? endMs : endAfterCutsMs }).catch(() => {})
+  await until(allEnded, { withinMs: network === undefined && policy === undefined ? endMs : patientEndMs }).catch(
+    () => {},
+  )
   const open = (await states()).filter(({ status }) => !isEnded(status))
   return open.map((run) => `run ${run.runId} did not end: ${JSON.stringify(run)}`)
 }

@@ -52,10 +52,7 @@ type Play = {
 }
 
 /** Submits a run, follows it over that wire to its end, and requires the milestones of its timeline while it goes on. */
-export async function play(
-  services: Started,
-  { wire, archive, request, milestones, beside }: Play,
-): Promise<Played> {
+export async function play(services: Started, { wire, archive, request, milestones, beside }: Play): Promise<Played> {
   const runId = await services.api.submit(archive, request)
   const following = follow(services, wire, runId)
   const [followed] = await Promise.all([following, reach(services, runId, milestones), beside?.(runId)])
