@@ -20,19 +20,22 @@ const escalation = (key: string): InboxMessage => ({
 })
 
 describe('a message to the conductor', () => {
-  it('that an item has ended takes over what it came to; for one that has not begun it counts for nothing', () => {
+  it.for([
+    ['has come', [{ kind: 'item_ended', item_id: 'a' }]],
+    ['was lost', []],
+  ] as const)('that an item has ended %s: what it came to is known by its counts', ([, messages]) => {
     const before = anAgenda([anItemState('a', { status: 'planning' }), anItemState('b')])
-    const after = drained(
-      before,
-      [
-        { kind: 'item_ended', item_id: 'a' },
-        { kind: 'item_ended', item_id: 'b' },
-      ],
-      {
-        a: someCounts({ planned: 2, ended: { succeeded: 2 } }),
-      },
-    )
+    const after = drained(before, [...messages], { a: someCounts({ planned: 2, ended: { succeeded: 2 }, reads: 'r' }) })
     expect(after.items).toMatchObject([{ status: 'ended', result: { ended: { succeeded: 2 } } }, { status: 'waiting' }])
+  })
+
+  it.for([
+    ['before it is planned', someCounts(), 'planning'],
+    ['while it is planned', someCounts({ planned: 2, ended: { succeeded: 2 } }), 'active'],
+    ['while its operations run', someCounts({ planned: 2, open: 1, reads: 'r' }), 'active'],
+  ] as const)('that an item has ended which comes late, %s once more, does not end it', ([, counts, status]) => {
+    const before = anAgenda([anItemState('a', { status: 'planning', retries: 1 })])
+    expect(statuses(drained(before, [{ kind: 'item_ended', item_id: 'a' }], { a: counts }))).toEqual([status])
   })
 
   it('that an item has ended which could not be planned blocks it', () => {

@@ -11,7 +11,10 @@ import { approvalFor, isUnderWay, waitsForApproval } from './agenda-rules.ts'
 
 type Counts = ReadonlyMap<ItemId, ItemCounts>
 
-/** Folds messages, in their order, into what is known. A message that says nothing new, or comes twice, changes nothing. */
+/**
+ * Folds messages, in their order, into what is known. A message that says nothing new, or comes twice, changes nothing. That an item has ended
+ * is known by its counts: the message only wakes the conductor, so that one which is lost, or is of an earlier round, does no harm.
+ */
 export function drainInbox(
   state: AgendaState,
   messages: readonly InboxMessage[],
@@ -19,23 +22,24 @@ export function drainInbox(
   now: number,
 ): AgendaState {
   const items = state.items.map((item) => withCounts(item, counts.get(item.item_id)))
-  return messages.reduce((known, message) => hear(known, message, { counts, now }), { ...state, items })
+  return messages.reduce((known, message) => hear(known, message, now), { ...state, items })
 }
 
 function withCounts(item: ItemState, counts: ItemCounts | undefined): ItemState {
   const reads = counts?.reads ?? item.reads
-  const status = item.status === 'planning' && (counts?.planned ?? 0) > 0 ? 'active' : item.status
-  return { ...item, status, ...(reads !== undefined && { reads }) }
+  const known = { ...item, ...(reads !== undefined && { reads }) }
+  if (counts === undefined || !isUnderWay(item)) return known
+  if (isOver(counts)) return { ...known, status: counts.fault === null ? 'ended' : 'blocked', result: counts }
+  return counts.planned > 0 ? { ...known, status: 'active' } : known
 }
 
-function hear(
-  state: AgendaState,
-  message: InboxMessage,
-  { counts, now }: { counts: Counts; now: number },
-): AgendaState {
+/** Since it was dispatched last, all of it was planned and has ended, or it could not be planned. */
+function isOver({ open, reads, fault }: ItemCounts): boolean {
+  return open === 0 && (reads !== null || fault !== null)
+}
+
+function hear(state: AgendaState, message: InboxMessage, now: number): AgendaState {
   switch (message.kind) {
-    case 'item_ended':
-      return { ...state, items: state.items.map((item) => ended(item, message.item_id, counts)) }
     case 'approved':
       return approved(state, message, now)
     case 'pushed':
@@ -53,13 +57,6 @@ function hear(
     default:
       return state // it only wakes the conductor
   }
-}
-
-function ended(item: ItemState, id: ItemId, counts: Counts): ItemState {
-  if (item.item_id !== id || !isUnderWay(item)) return item
-  const result = counts.get(id)
-  const status = result?.fault ? 'blocked' : 'ended'
-  return { ...item, status, ...(result !== undefined && { result }) }
 }
 
 type Approved = Extract<InboxMessage, { kind: 'approved' }>

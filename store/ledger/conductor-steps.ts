@@ -226,6 +226,11 @@ function agendaKeys({ namespace }: LedgerStore, runId: RunId): string[] {
   return [...keys.scripted, keys.agenda]
 }
 
+/** Until its last slice is planned nobody knows what an item reads, nor whether it has ended. */
+function isPartly(stored: ReadonlyMap<string, string>): boolean {
+  return stored.has('slices') && stored.get('planned') !== '1'
+}
+
 /** Reads what transitions.lua counts of each item. */
 function countsOf(fields: readonly (readonly [name: string, value: string])[]): Map<ItemId, ItemCounts> {
   const byItem = Map.groupBy(fields, ([name]) => name.slice(0, name.indexOf(':')))
@@ -242,7 +247,7 @@ function countsOf(fields: readonly (readonly [name: string, value: string])[]): 
         findings: number('findings'),
         tokens: number('tokens'),
         faults: json('faults') ?? {},
-        reads: stored.get('reads') ?? null,
+        reads: isPartly(stored) ? null : (stored.get('reads') ?? null),
         estimate: json('estimate'),
         fault: json('fault'),
       })

@@ -3,7 +3,7 @@ import { drawHistory } from './draw-history.ts'
 import { chaosSection, failureText, historyLine } from './chaos-report.ts'
 import type { HistoryOutcome } from './run-history.ts'
 
-const history = drawHistory(7)
+const history = drawHistory(7, { objectives: false })
 const outcome: HistoryOutcome = {
   history,
   met: [],
@@ -17,7 +17,7 @@ const outcome: HistoryOutcome = {
   durationMs: 4_210,
   violations: [],
 }
-const bad = { ...outcome, history: drawHistory(8), violations: ['run r1: verify 2: off by one'] }
+const bad = { ...outcome, history: drawHistory(8, { objectives: false }), violations: ['run r1: verify 2: off by one'] }
 
 describe('the report of chaos', () => {
   it('prints how to play a failing history again, and what it left behind', () => {

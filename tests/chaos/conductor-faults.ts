@@ -9,20 +9,39 @@ import { deleteJobs } from './queue-faults.ts'
 
 const pollMs = 15
 
-/** Lays each message that is found in an inbox there once more. */
-export async function doubleMessages(redis: ChaosStack['redis'], forMs: number): Promise<string> {
-  const doubled = new Set<string>()
+/** Only an open conductor has an inbox, and one that has claimed a step has counted its messages. */
+const double = `
+if redis.call('HGET', KEYS[1], 'conductor') ~= 'open' then return 0 end
+redis.call('RPUSH', KEYS[2], ARGV[1])
+return redis.call('HINCRBY', KEYS[1], 'messages', 1)`
+const lose = `
+if redis.call('HGET', KEYS[1], 'conductor') ~= 'open' or redis.call('HEXISTS', KEYS[3], 'token') == 1 then return 0 end
+local message = redis.call('LINDEX', KEYS[2], 0)
+if not message or cjson.decode(message).kind ~= 'item_ended' then return 0 end
+redis.call('LPOP', KEYS[2])
+redis.call('HINCRBY', KEYS[1], 'messages', -1)
+return 1`
+
+/** Sends what items that have ended have told their conductor once more, late. */
+export async function doubleMessages({ redis, ledger }: ChaosStack, runId: RunId, forMs: number) {
+  const doubled = new Set<number>()
+  const { run, inbox } = runKeys('remora', runId)
   await during(forMs, async () => {
-    for (const key of await inboxes(redis)) {
-      for (const message of await redis.lrange(key, 0, -1)) {
-        if (doubled.has(`${key} ${message}`)) continue
-        doubled.add(`${key} ${message}`)
-        // The inbox of a run that is being cleaned away stays away.
-        await redis.rpushx(key, message)
-      }
+    for (const { seq, event, data } of await ledger.readEvents(runId, { after: 0, limit: 1_000 })) {
+      if (event !== 'item.ended' || doubled.has(seq)) continue
+      const message = JSON.stringify({ kind: 'item_ended', item_id: data['item_id'] })
+      if (Number(await redis.eval(double, 2, run, inbox, message)) > 0) doubled.add(seq)
     }
   })
   return `${doubled.size} messages`
+}
+
+/** Takes from inboxes, before anybody has looked, that an item has ended. */
+export async function loseMessages({ redis }: ChaosStack, runId: RunId, forMs: number) {
+  const { run, inbox, agenda } = runKeys('remora', runId)
+  let lost = 0
+  await during(forMs, async () => void (lost += Number(await redis.eval(lose, 3, run, inbox, agenda))))
+  return `${lost} messages`
 }
 
 export async function loseWakes({ redis }: ChaosStack, forMs: number, random: Random): Promise<string> {
@@ -43,11 +62,5 @@ export async function say({ api, ledger }: ChaosStack, runId: RunId, times: numb
 }
 
 async function during(forMs: number, act: () => Promise<void>): Promise<void> {
-  for (const until = performance.now() + forMs; performance.now() < until; await delay(pollMs)) await act()
-}
-
-async function inboxes(redis: ChaosStack['redis']): Promise<string[]> {
-  const pattern = runKeys('remora', '*').inbox
-  const [, keys] = await redis.scan('0', 'MATCH', pattern, 'COUNT', 10_000, 'TYPE', 'list')
-  return keys
+  for (const end = performance.now() + forMs; performance.now() < end; await delay(pollMs)) await act()
 }

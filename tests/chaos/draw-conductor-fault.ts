@@ -5,8 +5,9 @@ export type ConductorFault =
   | { kind: 'kill_conductor'; conductor: number; backAfterMs: number }
   /** SIGSTOP until after its claim has run out, then SIGCONT: it commits what another has decided meanwhile. */
   | { kind: 'freeze_conductor'; conductor: number; forMs: number }
-  /** Each message that is found in an inbox comes once more. */
-  | { kind: 'double_messages'; forMs: number }
+  /** What items have told that have ended comes once more, late; or not at all. */
+  | { kind: 'double_messages'; run: number; forMs: number }
+  | { kind: 'lose_messages'; run: number; forMs: number }
   /** Nobody is told that there is something to hear. */
   | { kind: 'lose_wakes'; forMs: number }
   /** Somebody adds to the objective, each time with the same key; it may come after the end. */
@@ -16,6 +17,7 @@ export const conductorFaultNames = [
   'kill_conductor',
   'freeze_conductor',
   'double_messages',
+  'lose_messages',
   'lose_wakes',
   'say',
 ] as const satisfies readonly ConductorFault['kind'][]
@@ -34,6 +36,8 @@ export function drawConductorFault(
     case 'freeze_conductor':
       return { kind, conductor, forMs: leaseMs + random.int(200, 1_200) }
     case 'double_messages':
+    case 'lose_messages':
+      return { kind, run: random.int(0, runs - 1), forMs: random.int(2_000, 8_000) }
     case 'lose_wakes':
       return { kind, forMs: random.int(500, 4_000) }
     case 'say':

@@ -4,7 +4,7 @@ import { until } from '#testing/until.ts'
 import type { ChaosStack } from './chaos-stack.ts'
 import { type Fault, machineNames, type Outage } from './fault.ts'
 import { cancelWithRetries } from './chaos-clients.ts'
-import { doubleMessages, loseWakes, say } from './conductor-faults.ts'
+import { doubleMessages, loseMessages, loseWakes, say } from './conductor-faults.ts'
 import { deleteJobs, duplicateJobs, wipeQueues } from './queue-faults.ts'
 import type { Random } from '#platform/seeded-random.ts'
 import type { ServiceProcess } from './service-process.ts'
@@ -71,7 +71,9 @@ export async function injectFault(fault: Fault, targets: FaultTargets): Promise<
     case 'freeze_conductor':
       return freeze(conductorOf(fault.conductor, stack), fault.forMs)
     case 'double_messages':
-      return doubleMessages(stack.redis, fault.forMs)
+      return doubleMessages(stack, await targets.runOf(fault.run), fault.forMs)
+    case 'lose_messages':
+      return loseMessages(stack, await targets.runOf(fault.run), fault.forMs)
     case 'lose_wakes':
       return loseWakes(stack, fault.forMs, random)
     case 'say':
