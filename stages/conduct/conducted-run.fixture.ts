@@ -18,7 +18,7 @@ export async function openConducting() {
   const [{ ledger, close: closeLedger }, s3] = [await testLedger(), await testObjects()]
   const rehearsal = await startRehearsal({ host: '127.0.0.1', port: 0 })
   const { objects, project } = s3
-  const signal = AbortSignal.timeout(120_000)
+  const signal = AbortSignal.timeout(600_000)
   /** Decides by the policy of that name. `asked`: how often the model was asked since then. */
   async function conductor(policy: string, over: Partial<StepDeps> = {}, url = rehearsal.url) {
     const pool = openModelPool({ endpoints: [{ url }], requestTimeoutMs: 5_000, retryBudgetMs: 200, maxInFlight: 4 })
