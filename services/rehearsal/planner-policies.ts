@@ -80,7 +80,10 @@ const replan: Policy = {
       item('second', first, view.asked.paths, { depends_on: ['first'] }),
     ])
   },
-  decide: (view) => (view.agenda.length > 2 ? complete() : followUp([itemOf(view, agentsOf(view, 1)[0] ?? '')])),
+  decide: (view) => {
+    const other = itemOf(view, agentsOf(view, 1)[0] ?? '')
+    return view.agenda.some(({ item_id: id }) => id === other['item_id']) ? complete() : followUp([other])
+  },
 }
 
 const policies: Readonly<Record<string, Policy>> = {
