@@ -130,7 +130,7 @@ describe('basic', () => {
     const milestones = ['finding.reported', 'run.completed']
     const { events, statuses, status } = await played({ wire, milestones, request })
     expect(status).toBe('completed')
-    const order = events.map(({ event }) => event)
+    const order = events.map(({ event }): string => event)
     const told = ['agenda.decided', 'item.started', 'finding.reported', 'item.ended', 'conductor.decided', ...ended]
     const places = told.map((name) => order.indexOf(name))
     expect(places).not.toContain(-1)
