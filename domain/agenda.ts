@@ -85,8 +85,7 @@ export const ItemCounts = z.strictObject({
 })
 export type ItemCounts = z.infer<typeof ItemCounts>
 
-export const itemStatuses = ['waiting', 'planning', 'active', 'ended', 'blocked', 'cancelled', 'stale'] as const
-export const ItemStatus = z.enum(itemStatuses)
+export const ItemStatus = z.enum(['waiting', 'planning', 'active', 'ended', 'blocked', 'cancelled', 'stale'])
 export type ItemStatus = z.infer<typeof ItemStatus>
 
 /** `result`: what its operations came to, once it has ended. */

@@ -68,8 +68,6 @@ export const maxOpenRuns = 1_000
 /** Bounds the tokens of a budget: the most is more than anyone has, and few enough for exact sums. */
 export const BudgetTokens = z.int().min(1).max(1_000_000_000_000)
 
-export const ApprovalPolicy = z.literal('plan')
-
 /** Holds what the caller asks for: the `request` of a submission (schema `RunRequest` of the OpenAPI document). */
 export const RunRequest = z.strictObject({
   /** None: with an objective any that this service has. */
@@ -77,7 +75,7 @@ export const RunRequest = z.strictObject({
   /** What the run is to reach: a conductor decides what is done where (domain/agenda.ts). */
   objective: z.string().trim().min(1).max(maxObjectiveCharacters).optional(),
   /** `plan`: nothing of the first plan is carried out before a person has approved it. */
-  approval: ApprovalPolicy.optional(),
+  approval: z.literal('plan').optional(),
   paths: z.array(z.string().min(1).max(1024)).max(100).optional(),
   /** Globs or folders that the run leaves out, in addition to those of the settings. */
   exclude: z.array(z.string().min(1).max(1024)).max(100).optional(),

@@ -7,6 +7,7 @@ import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import { type AttemptRecord, changeSetsOf } from '#store/objects/attempt-record.ts'
 import type { BlobStore } from '#store/objects/blob-store.ts'
+import { getDecisionRecord } from '#store/objects/decision-record.ts'
 import { mapBounded } from '#platform/map-bounded.ts'
 import type { ObjectStore } from '#store/objects/object-store.ts'
 import type { SnapshotView } from '#store/objects/snapshot.ts'
@@ -119,6 +120,23 @@ function recordFaults(record: AttemptRecord, operation: Operation, outcome: Outc
 }
 
 /** Reads a run's objects and collects the violations in them (invariant 7). */
+type DecisionDeps = { ledger: Pick<Ledger, 'readEvents'>; objects: ObjectStore; audit: ObjectAudit }
+
+const pageEvents = 1_000
+
+/** Checks that all is kept of what was said when a model decided about the run. */
+export async function verifyDecisions(run: Run, { ledger, objects, audit }: DecisionDeps): Promise<void> {
+  const { projectId, runId, seq: last, request } = run
+  if (request.objective === undefined) return
+  for (let after = 0; after < last; after += pageEvents) {
+    for (const { seq, data } of await ledger.readEvents(runId, { after, limit: pageEvents })) {
+      const hash = 'schema_hash' in data ? String(data['record_hash']) : undefined
+      if (hash === undefined) continue
+      await audit.read(`the decision of event ${seq}`, hash, getDecisionRecord(objects, { projectId, runId, hash }))
+    }
+  }
+}
+
 export type ObjectAudit = ReturnType<typeof openObjectAudit>
 
 export function openObjectAudit() {

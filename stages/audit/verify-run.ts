@@ -12,7 +12,7 @@ import { delay } from '#platform/clock.ts'
 import { operationJobId, type QueueName } from '#store/queues/catalog.ts'
 import type { Producer } from '#store/queues/producer.ts'
 import { verifyCompositions } from './verify-composition.ts'
-import { type ObjectAudit, openObjectAudit, verifyRecords } from './verify-records.ts'
+import { type ObjectAudit, openObjectAudit, verifyDecisions, verifyRecords } from './verify-records.ts'
 import { operationPages } from '#store/ledger/read-operations.ts'
 
 /** Says with `ended` whether the run had ended before the verification began. */
@@ -30,7 +30,10 @@ export async function verifyRun(runId: RunId, deps: ProofDeps): Promise<RunVerif
   return { ended, violations: [...violations, ...objects, ...left], ...counted }
 }
 
-type ObjectProofDeps = { ledger: Pick<Ledger, 'getRun' | 'listOperations' | 'readDecisions'>; objects: ObjectStore }
+type ObjectProofDeps = {
+  ledger: Pick<Ledger, 'getRun' | 'listOperations' | 'readDecisions' | 'readEvents'>
+  objects: ObjectStore
+}
 
 /** Base blobs are read once for each change set that is made on them; most runs touch few files often. */
 const maxCacheBytes = 32 * 1024 * 1024
@@ -51,6 +54,7 @@ async function verifyObjects(run: Run, { ledger, objects }: ObjectProofDeps): Pr
     if (missing.length > 0)
       audit.blame(`${changeSetId} is accepted without ${missing.join(', ')}, which it is built on`)
   }
+  await verifyDecisions(run, deps)
   await verifyCompositions(run, { objects, blobs, snapshot, sets, madeIn, decided, replaced, audit })
   return audit.violations
 }

@@ -1,6 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { defaultProject } from '#domain/ids.ts'
 import { silentLog } from '#platform/log.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
+import { objectKeys } from '#store/objects/object-keys.ts'
+import { openS3ObjectStore } from '#store/objects/s3-object-store.ts'
 import { parseConfig } from '../../services/conductor/conductor-config.ts'
 import { startConductor } from '../../services/conductor/conductor-service.ts'
 import type { RunEvent } from '../run-api.ts'
@@ -31,7 +34,7 @@ async function conducted(policy: string, request: object) {
   const { events, status } = await services.api.follow(runId)
   const { code, out, err } = await services.verify(runId)
   expect(code, out + err).toBe(0)
-  return { events, status, run: await services.api.run(runId), operations: await services.api.operations(runId) }
+  return { runId, events, status, run: await services.api.run(runId), operations: await services.api.operations(runId) }
 }
 
 /** What was decided and what became of items, in order. */
@@ -93,10 +96,18 @@ describe('a run with an objective', () => {
     expect([status, requests(events), run.status]).toEqual(['completed', 3, 'completed'])
   })
 
-  it('is answered with files that exist: one that is cited and not there is refused', async () => {
-    const { events, status } = await conducted('citing', { agents: ['lint'], paths: ['shop/stock.py'] })
+  it('is answered with files that exist: one that is cited and not there is refused; what was said is missed when it is gone', async () => {
+    const { runId, events, status } = await conducted('citing', { agents: ['lint'], paths: ['shop/stock.py'] })
     expect([status, requests(events)]).toEqual(['completed', 3])
     const decided = events.find(({ event }) => event === 'conductor.decided')
     expect(decided?.data).toMatchObject({ kind: 'complete', requests: 2, answer: { paths: ['shop/stock.py'] } })
+    const { accessKeyId, secretAccessKey, ...place } = services.stores.s3
+    const objects = openS3ObjectStore({ ...place, credentials: { accessKeyId, secretAccessKey } })
+    await objects.delete(objectKeys.decision(defaultProject, runId, String(decided?.data['record_hash'])))
+    objects.close()
+    expect(await services.verify(runId)).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('the decision of event'),
+    })
   })
 })

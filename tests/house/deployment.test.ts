@@ -80,7 +80,8 @@ describe.each([
 ])('the services of $way', ({ told }) => {
   it('are there, and are told only what Remora knows', () => {
     const names = told.map(({ name }) => name)
-    for (const service of ['api', 'discovery', 'worker', 'conductor', 'watcher', 'publisher']) expect(names).toContain(service)
+    for (const service of ['api', 'discovery', 'worker', 'conductor', 'watcher', 'publisher'])
+      expect(names).toContain(service)
     expect(unknownVariables(told.flatMap(({ env }) => [...env.keys()]))).toEqual([])
   })
 
