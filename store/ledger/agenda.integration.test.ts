@@ -29,6 +29,16 @@ async function eventsOf(runId: RunId, ...names: readonly string[]) {
   return events.filter(({ event }) => names.includes(event))
 }
 
+/** Has an ended run begin again, with a conductor. */
+async function conductAgain(runId: RunId): Promise<void> {
+  const { ledger } = test
+  await ledger.reopen(await ledger.getRun(runId), { wanted: {}, origin, command: newToken() })
+  expect(await ledger.getRun(runId)).toMatchObject({ status: 'running', phase: 'discovery', conductor: null })
+  const set = { conductor: 'open', planned: '1' }
+  const move = { from: [{ status: 'running' }], to: { phase: 'execution' }, command: 'plan', set, events: [] } as const
+  await ledger.move(runId, move)
+}
+
 describe('an item of an agenda', () => {
   it('ends once with its last operation, with counts, whatever is sent twice', async () => {
     const { ledger } = test
@@ -159,6 +169,15 @@ describe('an item of an agenda', () => {
     const agenda = await ledger.readAgenda(runId)
     expect(agenda?.state.items.map(({ status }) => status)).toEqual(['cancelled', 'cancelled'])
     expect((await ledger.verify(runId)).violations).toEqual([])
+    await conductAgain(runId)
+    expect(await heardOf(runId)).toEqual([{ kind: 'item_ended', item_id: 'one' }, { kind: 'reopened' }])
+    const { conductor, generation } = await ledger.getRun(runId)
+    const [next] = conductor?.kind === 'open' ? conductor.planning : []
+    expect(next?.item_id).toBe('later')
+    const later = aPlannedItem('later', next?.version ?? 0, [second], generation + 1)
+    expect(await ledger.plan(runId, later)).toBe('planned')
+    await test.settleAll(runId)
+    expect((await ledger.verify(runId)).violations).toEqual([])
   })
 })
 
@@ -170,14 +189,7 @@ describe('a run with an objective', () => {
     await test.settleAll(runId)
     await takeStep(ledger, runId, { close: { kind: 'blocked', code: 'POLICY_001', reason: 'no way on' } })
     await endRun(ledger, runId, 'blocked')
-    await ledger.reopen(await ledger.getRun(runId), { wanted: {}, origin, command: newToken() })
-    expect(await ledger.getRun(runId)).toMatchObject({ status: 'running', phase: 'discovery', conductor: null })
-    const conducting = {
-      to: { phase: 'execution' },
-      command: 'plan',
-      set: { conductor: 'open', planned: '1' },
-    } as const
-    await ledger.move(runId, { from: [{ status: 'running' }], ...conducting, events: [] })
+    await conductAgain(runId)
     expect(await heardOf(runId)).toEqual([{ kind: 'reopened' }])
     await takeStep(ledger, runId, { close: { kind: 'done' } })
     await endRun(ledger, runId)
