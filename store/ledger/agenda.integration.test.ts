@@ -4,7 +4,6 @@ import type { PlannedOperation } from '#domain/operation.ts'
 import { aPlannedItem, anItem, conductedRun, dispatchItems, takeStep } from '#testing/conducted-run.ts'
 import { anEvent, anOutcome, aPlannedOperation, endRun, testLedger } from '#testing/open-test-ledger.ts'
 import { useOpened } from '#testing/use-opened.ts'
-import { runKeys } from './keys.ts'
 import { forgetRun } from './retention.ts'
 
 const test = useOpened(testLedger)
@@ -195,45 +194,6 @@ describe('a run with an objective', () => {
     await endRun(ledger, runId)
     expect(await forgetRun({ redis, namespace }, await ledger.getRun(runId))).toBe('forgotten')
     expect(await redis.keys(`${namespace}:{${runId}}:*`)).toEqual([])
-  })
-})
-
-describe('verify', () => {
-  it.each<[string, (runId: RunId) => Promise<unknown>, number, RegExp]>([
-    [
-      'a count of an item is off',
-      (runId) => test.redis.hincrby(runKeys(test.namespace, runId).items, 'one:succeeded', 1),
-      2,
-      /of item one are counted 1 planned, 0 open, 2 succeeded/,
-    ],
-    [
-      'the agenda has an item that nobody decided on',
-      async (runId) => {
-        const { state } = (await test.ledger.readAgenda(runId)) ?? {}
-        if (state !== undefined)
-          await takeStep(test.ledger, runId, { state: { ...state, items: [...state.items, anItem('secret')] } })
-      },
-      2,
-      /the agenda has item secret, no decision has/,
-    ],
-    [
-      'an item has ended twice',
-      async (runId) => {
-        const [ended] = await eventsOf(runId, 'item.ended')
-        const event = anEvent({ event: 'item.ended', phase: 'execution', data: ended?.data ?? {} })
-        await takeStep(test.ledger, runId, { events: [event] })
-      },
-      3,
-      /item one was not under way/,
-    ],
-  ])('says that %s', async (_name, damage, invariant, says) => {
-    const runId = await conductedRun(test.ledger)
-    await planned(runId, 'one', [first])
-    await test.settleAll(runId)
-    expect((await test.ledger.verify(runId)).violations).toEqual([])
-    await damage(runId)
-    const { violations } = await test.ledger.verify(runId)
-    expect(violations).toEqual([{ invariant, message: expect.stringMatching(says) }])
   })
 })
 
