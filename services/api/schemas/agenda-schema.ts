@@ -87,6 +87,7 @@ export const AgendaDecision = z
     }),
     summary: z.string().meta({ description: 'the event in one sentence' }),
     item_ids: z.array(z.string()),
+    plan_hash: z.string().nullable().meta({ description: 'of the plan as it was then' }),
     rationale: z.string().nullable(),
     confidence: z.number().nullable().meta({ description: 'as the model says it; nothing depends on it' }),
     cited: z.array(CitedEvent).meta({ description: 'the events that the rationale rests on' }),
@@ -99,7 +100,7 @@ export const AgendaDecision = z
   .meta({ id: 'AgendaDecision' })
 export type AgendaDecision = z.infer<typeof AgendaDecision>
 
-export const PlanApprovalView = z
+const PlanApprovalView = z
   .strictObject({
     plan_hash: z.string().meta({ description: 'of the plan as it is now: a changed plan needs a new approval' }),
     wanted_since: Time,
