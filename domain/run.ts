@@ -213,7 +213,7 @@ export const Run = z.strictObject({
   planHash: z.string().nullable(),
   /** Is null for a run without a setup, and before it is planned. */
   environment: RunEnvironment.nullable().default(null),
-  /** Is true once all its operations are known. */
+  /** Is true once all its operations are known, or a conductor decides on them. */
   isPlanned: z.boolean(),
   /** Is null for a run whose work no conductor decides on. */
   conductor: ConductorState.nullable().default(null),

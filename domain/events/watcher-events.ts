@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Escalation, escalationKinds } from '../agenda.ts'
+import { event } from './event-row.ts'
 
 const times = z.int().min(2).max(20)
 const seconds = z.int().min(1).max(86_400)
@@ -30,10 +31,10 @@ export type WatchWindow = z.infer<typeof WatchWindow>
 
 /** The events of the watcher, which looks at runs from outside. */
 export const watcherEvents = {
-  'watcher.reviewed': {
-    category: 'escalation',
-    about: 'A model has judged a window of events, of which it saw `seen`. `known`: it was raised before.',
-    data: z.strictObject({
+  'watcher.reviewed': event(
+    'escalation',
+    'A model has judged a window of events, of which it saw `seen`. `known`: it was raised before.',
+    {
       ...WatchWindow.shape,
       seen: z.int(),
       verdict: z.enum(['nothing', 'escalated', 'known']),
@@ -44,16 +45,16 @@ export const watcherEvents = {
       prompt_hash: z.string(),
       prompt_tokens: z.int(),
       completion_tokens: z.int(),
-    }),
-  },
-  'watcher.failed': {
-    category: 'failed',
-    about: 'The review of a window failed; nothing decides in its place.',
-    data: z.strictObject({ ...WatchWindow.shape, error_code: z.string().optional(), reason: z.string() }),
-  },
-  'escalation.raised': {
-    category: 'escalation',
-    about: 'The watcher asks for a decision, of the conductor if the run has one, else of a person.',
-    data: z.strictObject({ ...Escalation.shape, from_seq: z.int(), to_seq: z.int() }),
-  },
+    },
+  ),
+  'watcher.failed': event('failed', 'The review of a window failed; nothing decides in its place.', {
+    ...WatchWindow.shape,
+    error_code: z.string().optional(),
+    reason: z.string(),
+  }),
+  'escalation.raised': event(
+    'escalation',
+    'The watcher asks for a decision, of the conductor if the run has one, else of a person.',
+    { ...Escalation.shape, from_seq: z.int(), to_seq: z.int() },
+  ),
 } as const

@@ -3,6 +3,7 @@ import type { AgendaView } from '#store/ledger/conductor-steps.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { Run, RunRequest } from '#domain/run.ts'
 import { newToken, recordId } from '#domain/ids.ts'
+import { getRepositoryRules } from '#store/objects/repository-rules.ts'
 import { openStageJobs } from '#stages/dispatch/stage-jobs.ts'
 import { anItem, dispatchItems, takeStep } from '#testing/conducted-run.ts'
 import { endRun, settleAll } from '#testing/open-test-ledger.ts'
@@ -61,6 +62,10 @@ describe('planning the items of an agenda', () => {
     expect(await jobsOf(await ledger.getRun(runId))).toEqual(['discoveries'])
     expect(await plan(runId)).toBe('ok')
     expect(await namesOf(runId)).toEqual(['shop: lint shop/stock.py', 'shop: lint total', 'docs: docstring make'])
+    const { projectId, rulesKey } = await ledger.getRun(runId)
+    const rules = await getRepositoryRules(stages.stores.objects, { projectId, runId, hash: rulesKey ?? '' })
+    expect(rules.files['shop/stock.py']?.agentRanges).toHaveLength(1) // of the first item, which still executes
+    expect(Object.keys(rules.files)).toEqual(Object.keys(files).toSorted())
     await settleAll(ledger, runId)
     const { counts } = await agendaOf(runId)
     expect(counts.get('shop')).toMatchObject({ planned: 2, open: 0, ended: { succeeded: 2 } })
@@ -110,6 +115,36 @@ describe('planning the items of an agenda', () => {
     expect(counts.get('lint')?.planned).toBe(3)
     const events = await ledger.readEvents(runId, { after: 0, limit: 100 })
     expect(events.filter(({ event }) => event === 'item.blocked')).toHaveLength(1)
+  })
+
+  it('plans an item once, wherever the process died that planned it', async () => {
+    const { deps, stores } = stages
+    const { ledger } = stores
+    const runId = await conducted({ agents: ['lint'] })
+    await dispatchItems(ledger, runId, anItem('market', { where: { paths: ['market'] } }))
+    const dying = (isStored: boolean) => {
+      const end = new AbortController()
+      const store: typeof ledger.plan = async (...slice) => {
+        if (isStored) await ledger.plan(...slice)
+        end.abort()
+        throw new Error('the process ends here')
+      }
+      const dead = { ...deps, ledger: { ...deps.ledger, plan: store } }
+      return runDiscoveryStage(runId, dead, end.signal).catch((error: unknown) => String(error))
+    }
+    for (const isStored of [false, true]) expect(await dying(isStored)).toContain('the process ends here')
+    expect(await plan(runId)).toBe('idle')
+    expect(await namesOf(runId)).toEqual(['market: lint make'])
+    expect((await ledger.verify(runId)).violations).toEqual([])
+  })
+
+  it('begins when the environment of its programs is there', async () => {
+    const { ledger } = stages.stores
+    const runId = await conducted({ agents: ['test'], setup: 'pip install -e .' })
+    const run = await ledger.getRun(runId)
+    const environment = { kind: 'wanted', command: 'pip install -e .' }
+    expect(run).toMatchObject({ phase: 'planning', environment, conductor: { kind: 'open' } })
+    expect(await jobsOf(run)).toEqual(['setups'])
   })
 
   it('only counts the operations of a dry run, and says what they would cost', async () => {

@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest'
+import { AppError, undefinedOn } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
 import { aPlannedItem, anItem, conductedRun, dispatchItems } from '#testing/conducted-run.ts'
 import { anEvent, anOutcome, aPlannedOperation, aRequest, executing, testLedger } from '#testing/open-test-ledger.ts'
 import { useOpened } from '#testing/use-opened.ts'
+import { silentLog } from '#platform/log.ts'
 import { openDispatcher } from './dispatcher.fixture.ts'
+import { openProjectBudgets } from './project-budgets.ts'
 import { openRandom, openReservingWorkers } from './reserving-workers.fixture.ts'
 import { dispatchReady } from './run-dispatcher.ts'
 
@@ -32,15 +35,36 @@ function world(options: { turns?: number; lossRate?: number; exceeds?: number } 
     return { bound, used: Math.ceil(most * (0.2 + 0.8 * random())) }
   }
   const workers = openReservingWorkers(test, { turns: 1, lossRate: 0, ...options, random, ask })
-  return { workers, dispatcher: openDispatcher(test, { operations: 500 }) }
+  const dispatchers = [openDispatcher(test, { operations: 500 }), openDispatcher(test, { operations: 500 })]
+  return { workers, dispatchers, random }
+}
+
+/** The world's dispatchers now and then die between the two steps of a grant or of what is given back, in either order. */
+function dying({ dispatchers, random, ...more }: World): World {
+  const orDies =
+    <Args extends unknown[], Answer>(command: (...args: Args) => Promise<Answer>) =>
+    async (...args: Args): Promise<Answer> => {
+      const [before, after] = [random() < 0.1, random() < 0.1]
+      if (before) throw new AppError('STORE_001', 'it died before')
+      const answer = await command(...args)
+      if (after) throw new AppError('STORE_001', 'it died after')
+      return answer
+    }
+  const ledger = {
+    countSpent: orDies(test.ledger.countSpent),
+    noteProjectBudget: orDies(test.ledger.noteProjectBudget),
+  }
+  for (const { deps, clock } of dispatchers)
+    deps.budgets = openProjectBudgets({ ledger, now: async () => clock.nowMs, log: silentLog })
+  return { dispatchers, random, ...more }
 }
 
 type World = ReturnType<typeof world>
 
 /** Goes on until none of the runs moves by itself; after each step nothing of a budget is overdrawn. */
-async function goOn({ workers, dispatcher }: World, runIds: readonly RunId[], check: (runs: readonly Run[]) => void) {
+async function goOn({ workers, dispatchers }: World, runIds: readonly RunId[], check: (runs: readonly Run[]) => void) {
   for (let step = 0; step < 600; step += 1) {
-    await dispatchReady(dispatcher.deps)
+    await Promise.all(dispatchers.map(({ deps }) => dispatchReady(deps).catch(undefinedOn('STORE_001'))))
     for (const runId of runIds) await workers.step(runId, 0.7)
     for (const runId of runIds) await test.ledger.sweep(runId)
     const runs = await Promise.all(runIds.map((runId) => test.ledger.getRun(runId)))
@@ -105,6 +129,9 @@ describe(`tokens that are reserved before they are spent (BUDGET_SEED=${seed})`,
     await test.ledger.sweep(runId, 'abandoned')
     expect(await test.ledger.getRun(runId)).toMatchObject({ reserved: 2_000, counts: { dispatched: 1 } })
     await verified(runId)
+    await test.redis.hincrby(`${test.namespace}:{${runId}}:run`, 'reserved', 1)
+    const message = '2001 tokens are counted as reserved, 2000 are'
+    expect((await test.ledger.verify(runId)).violations).toEqual([{ invariant: 2, message }])
   })
 
   it('of an item are never more than its own budget, and what no longer fits ends as blocked', async () => {
@@ -142,7 +169,7 @@ describe(`tokens that are reserved before they are spent (BUDGET_SEED=${seed})`,
 
   it('count as the server reports them, also when that is more than was asked for', async () => {
     const { runId } = await aRun(100, 20_000)
-    const seen = world({ exceeds: 0.1 })
+    const seen = world({ exceeds: 0.5 })
     const [run] = await goOn(seen, [runId], () => undefined)
     expect(run).toMatchObject({ reserved: 0 })
     const tally = await test.ledger.readTally(runId)
@@ -150,13 +177,13 @@ describe(`tokens that are reserved before they are spent (BUDGET_SEED=${seed})`,
     await verified(runId)
   })
 
-  it('of two runs of one project are never more than its day together, and one uses what the other leaves', async ({
+  it('of two runs of one project are never more than its day together, which is used, whenever dispatchers die', async ({
     annotate,
   }) => {
     const [big, small] = [await aRun(300), await aRun(20)]
     const second = await aRun(200, undefined, big.projectId)
     await test.ledger.setProjectBudget(big.projectId, { by: 'operator', tokens: 60_000 })
-    const seen = world({ lossRate: 0.02 })
+    const seen = dying(world({ lossRate: 0.02 }))
     const runIds = [big.runId, second.runId]
     const check = (runs: readonly Run[]) => {
       const all = runs.reduce((sum, { tokens, reserved }) => sum + tokens + reserved, 0)
@@ -170,7 +197,7 @@ describe(`tokens that are reserved before they are spent (BUDGET_SEED=${seed})`,
     expect(runs).toMatchObject([{ usedBudgets: [{ of: 'project' }] }, { usedBudgets: [{ of: 'project' }] }])
     await verified(...runIds)
     expect(await test.ledger.getRun(small.runId)).toMatchObject({ day: { granted: null } })
-    seen.dispatcher.clock.nowMs = Date.UTC(2026, 10, 2)
+    for (const { clock } of seen.dispatchers) clock.nowMs = Date.UTC(2026, 10, 2)
     const next = await goOn(seen, runIds, () => undefined)
     expect(next.reduce((sum, { tokens }) => sum + tokens, 0) - all).toBeLessThanOrEqual(60_000)
     await verified(...runIds)

@@ -84,7 +84,8 @@ export async function beginConducted(
 ): Promise<void> {
   requireFitting(nodes, bundles, run.request, snapshot.files)
   const environment = environmentOf(run, bundles, deps)
-  const waits = environment?.kind === 'wanted' && !run.request.dryRun
+  const isKept = environment !== undefined && !run.request.dryRun
+  const waits = isKept && environment.kind === 'wanted'
   await deps.ledger.move(run.runId, {
     from: [{ status: 'running', phase: 'planning' }],
     to: waits ? {} : { phase: 'execution' },
@@ -93,7 +94,7 @@ export async function beginConducted(
     set: {
       conductor: 'open',
       planned: '1',
-      ...(waits && { environment: JSON.stringify(environment) }),
+      ...(isKept && { environment: JSON.stringify(environment) }),
     },
     events: [],
   })
@@ -102,7 +103,7 @@ export async function beginConducted(
 type PlanHow = { environment: RunEnvironment | undefined; choices: PlanChoices; may?: WorkFilter | undefined }
 
 /** Says why an operation on the node is not to be planned, although there is work; undefined for one that may be. */
-export type WorkFilter = (id: OperationId) => string | undefined
+type WorkFilter = (id: OperationId) => string | undefined
 
 /** Surveys the repository where the bundles need that, and finds the operations wherever there is work. */
 export async function findPlan(

@@ -13,10 +13,10 @@ import { journalOver } from '#stages/operate/agent/journal.ts'
 import { firstMessages, openTranscript } from '#stages/operate/agent/open-transcript.ts'
 import { runAgent } from '#stages/operate/agent/run-agent.ts'
 import type { Verification } from '#stages/operate/agent/submission.ts'
-import { reviewPrompt, windowText } from './window-text.ts'
+import { type ReviewedRun, reviewPrompt, windowText } from './window-text.ts'
 
 /** Is the `details` of a review's submission. */
-export const ReviewDetails = z.strictObject({ escalations: z.array(Escalation).max(5) })
+const ReviewDetails = z.strictObject({ escalations: z.array(Escalation).max(5) })
 
 /** `cost`: which model was asked, what, and for how many tokens. */
 export type Review = { kind: 'reviewed'; summary: string; escalations: Escalation[]; cost: ReviewCost } | FailedReview
@@ -63,7 +63,11 @@ const maxReason = 500
  */
 export async function reviewWindow(
   { model, asked }: Reviewer,
-  { run, window, events }: { run: Run; window: WatchWindow; events: readonly Event[] },
+  {
+    run,
+    window,
+    events,
+  }: { run: ReviewedRun & Pick<Run, 'projectId' | 'request'>; window: WatchWindow; events: readonly Event[] },
   signal: AbortSignal,
 ): Promise<Review> {
   const text = windowText(run, window, events)

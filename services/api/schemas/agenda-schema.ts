@@ -87,6 +87,7 @@ export const AgendaDecision = z
     }),
     summary: z.string().meta({ description: 'the event in one sentence' }),
     item_ids: z.array(z.string()),
+    plan_hash: z.string().nullable().meta({ description: 'of the plan as it was then' }),
     rationale: z.string().nullable(),
     confidence: z.number().nullable().meta({ description: 'as the model says it; nothing depends on it' }),
     cited: z.array(CitedEvent).meta({ description: 'the events that the rationale rests on' }),

@@ -59,6 +59,7 @@ const Said = z.object({
   items: z.array(z.object({ item_id: z.string() })).catch([]),
   item_ids: z.array(z.string()).catch([]),
   rationale: Rationale.nullable().catch(null),
+  plan_hash: Text,
   reason: Text,
   given: Text,
   model: Text,
@@ -68,7 +69,7 @@ const Said = z.object({
 })
 
 async function knownDecision(event: Event, ledger: Source): Promise<KnownDecision> {
-  const { items, item_ids: ids, rationale, model, kind, reason, given, ...spent } = Said.parse(event.data)
+  const { items, item_ids: ids, rationale, model, kind, plan_hash, reason, given, ...spent } = Said.parse(event.data)
   const cited = (rationale?.events ?? []).slice(0, shownCited).map((seq) => citedEvent(event.runId, seq, ledger))
   const view: AgendaDecision = {
     seq: event.seq,
@@ -76,6 +77,7 @@ async function knownDecision(event: Event, ledger: Source): Promise<KnownDecisio
     kind: kind ?? decisionEvents[event.event] ?? 'dispatch',
     summary: summarizeEvent(wireEvent(event)),
     item_ids: [...items.map(({ item_id: id }) => id), ...ids],
+    plan_hash,
     rationale: rationale?.text ?? null,
     confidence: rationale?.confidence ?? null,
     cited: (await Promise.all(cited)).flat(),

@@ -37,6 +37,7 @@ describe('GET /v1/runs/{run_id}/agenda', () => {
         kind: 'plan',
         summary: expect.stringContaining('2 items'),
         item_ids: ['lint', 'docs'],
+        plan_hash: 'h',
         rationale: 'the nodes have faults',
         confidence: 0.8,
         cited: [{ seq: 2, summary: 'run started' }],

@@ -50,6 +50,20 @@ describe('what a run does now', () => {
     ])
   })
 
+  it('is said of a run with an objective, also while nothing is planned', () => {
+    const conductor = { kind: 'open' as const, version: 1, messages: 0, waits: null, planning: [] }
+    const planning = [{ item_id: 'lint', version: 1, estimate: false }]
+    expect([
+      stepOf(runIn('execution', {}, { conductor })),
+      stepOf(runIn('execution', {}, { conductor: { ...conductor, planning } })),
+      stepOf(runIn('execution', { ready: 1 }, { conductor })),
+    ]).toEqual([
+      'decides what to do next',
+      'plans the operations of lint',
+      'waits until a worker takes one of 1 operation',
+    ])
+  })
+
   it('counts its active operations by what they do', () => {
     const step = stepOf(runIn('execution', { running: 12 }), { slot: 2, model: 8, tool: 1, proof: 1 })
     expect(step).toBe(

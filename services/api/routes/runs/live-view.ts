@@ -1,3 +1,4 @@
+import type { PlanningItem } from '#domain/agenda.ts'
 import { begunAt, isEnded, type Run } from '#domain/run.ts'
 import { doingText, plural, waitingText } from '#domain/timeline/words.ts'
 import type { LiveOperation, LiveState } from '#store/ledger/live-state.ts'
@@ -68,10 +69,15 @@ export function currentStep(run: Run, active: Counts, waitingFor: readonly Waiti
       const waits = waitingText(waitingFor)
       if (waits !== '') return waits
       const open = counts.ready + counts.dispatched
-      if (open === 0 && run.conductor?.kind === 'open') return 'decides what to do next'
+      if (open === 0 && run.conductor?.kind === 'open') return conductorStep(run.conductor)
       return open > 0 ? `waits until a worker takes one of ${plural(open, 'operation')}` : 'goes on to its patch'
     }
   }
+}
+
+function conductorStep({ planning: [next] }: { planning: readonly PlanningItem[] }): string {
+  if (next === undefined) return 'decides what to do next'
+  return `${next.estimate ? 'counts' : 'plans'} the operations of ${next.item_id}`
 }
 
 const movingKinds: readonly DoingKind[] = ['prepare', 'slot', 'model', 'tool', 'proof']
