@@ -57,7 +57,8 @@ export async function planItem(
   const basis = openBasis(pinned, { ids: dependenciesOf(item, agenda.state), known })
   const operations = asRecords(planned.operations, known, { generation }).map(basis)
   const started = startedEvent(item, { operations, generation, summary })
-  await planSlices(runId, { operations, generation, item: { itemId, version, reads, started } }, deps.ledger)
+  const handedOver = { itemId, version, reads, objective: item.objective, started }
+  await planSlices(runId, { operations, generation, item: handedOver }, deps.ledger)
 }
 
 /** Ends the planning of an item for a fault of its own, and tells its conductor why. A fault that may pass is thrown instead. */

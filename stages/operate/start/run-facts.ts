@@ -10,6 +10,7 @@ import type { ObjectStore } from '#store/objects/object-store.ts'
 
 /** Facts that are the same for all operations of a generation of a run. */
 export type RunFacts = {
+  /** Those whose agents have work. */
   bundles: readonly string[]
   weight: number
   rulesKey: Run['rulesKey']
@@ -27,9 +28,10 @@ export function openRunFacts(ledger: Pick<Ledger, 'getRun'>): ReadRunFacts {
   return ({ runId, generation }) => cache.get(`${runId} ${generation}`, async () => factsOf(await ledger.getRun(runId)))
 }
 
-function factsOf({ runId, projectId, request, nodeListKey, edgeListKey, rulesKey, environment }: Run): RunFacts {
-  const { agents: bundles, priority } = request
-  const facts = { bundles, rulesKey, environment, weight: weightOf(priority) }
+function factsOf(run: Run): RunFacts {
+  const { runId, projectId, nodeListKey, edgeListKey, rulesKey, environment } = run
+  const bundles = run.agentBundles ?? []
+  const facts = { bundles, rulesKey, environment, weight: weightOf(run.request.priority) }
   if (nodeListKey === null || edgeListKey === null) return { ...facts, lists: undefined }
   const owner = { projectId, runId }
   const lists = { nodes: { ...owner, hash: nodeListKey }, edges: { ...owner, hash: edgeListKey } }
