@@ -182,6 +182,22 @@ describe('the context of an operation at its start', () => {
     expect(told[1]).toContain('\n- lint on this node: succeeded. Fixed 1 faults of F541; 0 are left.\n')
   })
 
+  it('answers a question with what the code at a line uses and is used by, at lines that exist', async () => {
+    const runId = await running({ bundles: [await bench.bundle('researcher')] })
+    expect(await work(runId)).toMatchObject({ status: 'unchanged', system: expect.stringContaining('related_nodes') })
+    const [operation] = (await bench.ledger.listOperations(runId, { limit: 1 })).operations
+    if (operation === undefined) throw new Error('there is one')
+    const { tools } = await bench.record(operation)
+    expect(tools.find(({ name }) => name === 'related_nodes')?.result.result).toEqual({
+      node: 'function shelf, lines 4 to 5',
+      related: ['Calls function price at src/util.py:1', 'Called by function sell at src/shop.py:8'],
+    })
+    const events = await bench.ledger.readEvents(runId, { after: 0, limit: 1000 })
+    expect(events.filter(({ event }) => event === 'finding.reported')).toMatchObject([
+      { data: { path: 'src/shop.py', line: 4, evidence_refs: ['src/shop.py:4'] } },
+    ])
+  })
+
   it('can be rebuilt from the events of the run', async () => {
     const runId = await running({ bundles: [await bench.bundle('lint'), await bench.bundle('docstring')] })
     await work(runId)

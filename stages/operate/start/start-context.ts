@@ -59,7 +59,7 @@ export function openSurroundings({ ledger, objects }: SurroundingsDeps) {
     const context = foldContext(events, { operationId: originalId(attempt), nodeIds })
     return { ...told, ...renderSections({ ...context, relatedCode: code }, { maxTokens }) }
   }
-  return { relatedPaths: related.paths, startContext, runFacts }
+  return { relatedPaths: related.paths, relatedAt: related.at, startContext, runFacts }
 }
 
 /** Fences what a planner model wrote, so that it reads as a text about the work and not as a part of the prompt. */
