@@ -34,6 +34,7 @@ export function useServices(options: Given<ServicesOptions | Promise<ServicesOpt
       return services().token
     },
     named: (name: string) => services().named(name),
+    startAgain: (name: string) => services().startAgain(name),
     /** Sets how the rehearsal model answers from now on. */
     async setModel(what: 'latency' | 'faults', settings: object): Promise<void> {
       const body = JSON.stringify(settings)

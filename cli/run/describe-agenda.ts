@@ -103,13 +103,18 @@ function estimateText({ operations, tokens }: { operations: number; tokens: numb
   return `${plural(operations, 'operation')} ${tokens === 0 ? 'without a model' : `for about ${plural(tokens, 'token')}`}`
 }
 
-function operationsText({ planned, open, ended, findings, faults }: NonNullable<AgendaItemView['counts']>): string {
+function operationsText(counts: NonNullable<AgendaItemView['counts']>): string {
+  const { planned, open, ended, change_sets: sets, findings, tokens, faults } = counts
   const ends = Object.entries(ended).flatMap(([status, count]) => (count > 0 ? [`${figure(count)} ${status}`] : []))
-  const parts = [...ends, ...(open > 0 ? [`${figure(open)} open`] : [])].join(', ')
-  const found = findings === 0 ? '' : `; ${plural(findings, 'finding')}`
   const codes = Object.entries(faults).map(([code, count]) => `${figure(count)} ${code}`)
-  const failed = codes.length === 0 ? '' : `; failed with ${codes.join(', ')}`
-  return `${plural(planned, 'operation')}: ${parts}${found}${failed}`
+  const made = [
+    ...(codes.length === 0 ? [] : [`failed with ${codes.join(', ')}`]),
+    ...(sets === 0 ? [] : [plural(sets, 'change set')]),
+    ...(findings === 0 ? [] : [plural(findings, 'finding')]),
+    ...(tokens === 0 ? [] : [plural(tokens, 'token')]),
+  ]
+  const parts = [...ends, ...(open > 0 ? [`${figure(open)} open`] : [])].join(', ')
+  return [`${plural(planned, 'operation')}: ${parts}`, ...made].join('; ')
 }
 
 function whereText({ where: { paths, languages, kinds, node_ids: nodes } }: AgendaItemView): string {

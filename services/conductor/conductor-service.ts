@@ -21,7 +21,8 @@ import { noTracing } from '#platform/tracing/open-tracing.ts'
 import type { ConductorConfig } from './conductor-config.ts'
 import type { openSteps as OpenSteps } from './open-steps.ts'
 
-const lockMs = 30_000
+/** Limits how long a run stands still when its conductor is killed: to this, and half as long again. */
+const mostLockMs = 10_000
 const graceMs = 5_000
 /** A step waits for a model most of its time. */
 const runsAtOnce = 8
@@ -54,7 +55,7 @@ export async function startConductor(config: ConductorConfig, { log, redactor }:
       return openSteps(config, { redis, ledger, objects, origin, metrics, log })
     })
     releaser.add('model pool', steps.close)
-    const consumer = startConsumer(redisUrl, { steps, ledger, stops, origin, log })
+    const consumer = startConsumer(config, { steps, ledger, stops, origin, log })
     releaser.add('consumer', () => consumer.close({ graceMs }))
     releaser.add('commands that wait for Redis', async () => stopWaiting())
     return { healthPort: health.port, close: releaser.release }
@@ -87,17 +88,20 @@ type Conducting = {
   log: Log
 }
 
-function startConsumer(redisUrl: string, { steps, ledger, stops, origin, log }: Conducting): Consumer {
+function startConsumer(
+  { storage, leaseMs }: ConductorConfig,
+  { steps, ledger, stops, origin, log }: Conducting,
+): Consumer {
   const phases = ['execution'] as const
   const step = async (runId: RunId, signal: AbortSignal): Promise<StageEnd> => {
     const { stepRun } = await steps.get()
     return stepRun(runId, signal).catch((error: unknown) => failRun(runId, error, { phases, origin, signal }, ledger))
   }
   return openConsumer({
-    redisUrl,
+    redisUrl: storage.redisUrl,
     queue: 'conductor',
     concurrency: runsAtOnce,
-    lockMs,
+    lockMs: Math.min(mostLockMs, leaseMs),
     log,
     handler: async ({ run_id: runId }, signal, stalls) => {
       await unlessDeadly(runId, { phases, origin, signal, stalls }, ledger, () =>

@@ -12,7 +12,15 @@ const View = z.object({
   asked: z.object({ agents: z.array(z.string()).nullable(), paths: z.array(z.string()).nullable() }),
   objective: z.string(),
   capabilities: z.array(z.object({ name: z.string() })),
-  agenda: z.array(z.object({ item_id: z.string(), status: z.string() })),
+  agenda: z.array(
+    z.object({
+      item_id: z.string(),
+      status: z.string(),
+      capability: z.string(),
+      where: z.record(z.string(), z.unknown()),
+      depends_on: z.array(z.string()),
+    }),
+  ),
   decisions: z.number(),
   heard: z.array(z.object({ kind: z.string() })),
 })
@@ -123,8 +131,17 @@ export function plannerMove(model: string, conversation: Conversation): Move | u
 }
 
 function detailsOf(policy: Policy, view: View, tries: number): Details {
-  if (view.question === 'refine') return { kind: 'refine', objective: view.objective, items: [], rationale }
+  if (view.question === 'refine') return refined(view)
   return view.question === 'decide' ? policy.decide(view, tries) : policy.bootstrap(view)
+}
+
+/** Plans the same again: what a refinement does not name is not done. */
+function refined({ objective, agenda }: View): Details {
+  const notBegun = agenda.filter(({ status }) => status === 'waiting' || status === 'stale')
+  const items = notBegun.map(({ item_id: id, capability, where, depends_on }) => {
+    return item(id, capability, null, { where, depends_on })
+  })
+  return { kind: 'refine', objective, items, rationale }
 }
 
 /** Only who decides is offered nothing but a submission whose details have a form. */

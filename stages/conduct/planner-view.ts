@@ -103,7 +103,6 @@ function itemView(item: ItemState) {
 function heardView(message: InboxMessage) {
   switch (message.kind) {
     case 'said':
-      return { kind: message.kind, text: oneLine(message.text, 2_000) }
     case 'answer':
       return { kind: message.kind, text: oneLine(message.text, 2_000) }
     case 'escalation': {

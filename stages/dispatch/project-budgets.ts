@@ -113,11 +113,15 @@ function hasChanged(run: Run, day: GrantedDay | undefined): boolean {
   return run.day.granted === null || day.granted > run.day.granted || spareOf(run, day.granted) > day.keep
 }
 
-/** It has used up its day; or it is short, and no other run has anything that it could still give back. */
+/**
+ * It has used up its day; or it is short, and no other run has anything that it could still give back. Then it waits until it has enough,
+ * whatever others are given meanwhile.
+ */
 function overDay(run: Run, { ofDay }: CountedRun, spent: SpentDay & { limit: number }): UsedDay | undefined {
   const { limit, used, resetsAt } = spent
   if (used >= limit) return { limit, used, resetsAt }
-  if (ofDay.others > 0 || !isExecuting(run) || !isShort(run, ofDay)) return undefined
+  const waits = run.usedBudgets.some(({ of }) => of === 'project')
+  if (!isExecuting(run) || !isShort(run, ofDay) || (ofDay.others > 0 && !waits)) return undefined
   return { limit, used, needs: leastOf(run), resetsAt }
 }
 

@@ -12,7 +12,7 @@ if generation ~= tonumber(ARGV[1]) then return 'changed' end
 if not run_has_ended[run[1]] then return 'open' end
 redis.call('HDEL', keys.run, 'ended', 'error', 'reason', 'composing', 'environment', 'wake', 'planned', 'slices', 'plan_hash',
   'cancel', 'cancel_reason', 'cancel_code', 'cancel_by', 'let_finish', 'stopped_by', 'conductor', 'conductor_code', 'conductor_reason',
-  'conductor_waits', 'planning', 'lacking')
+  'conductor_waits', 'lacking')
 -- Of its project's day nothing is left to it: that was given back when it ended.
 return_room(0)
 local begins = run[5] and { 'running', 'discovery' } or { 'queued', 'snapshot' }
@@ -26,12 +26,10 @@ if run[6] then
   local own = math.max(tonumber(run[6]) - tonumber(run[7] or '0'), 1)
   redis.call('HSET', keys.run, 'budget', text(used + own))
 end
--- A conductor that decides again hears of it.
-redis.call('DEL', keys.inbox)
-redis.call('HDEL', keys.run, 'messages')
+-- A conductor that decides again hears of it, after what it has not heard yet. What it had dispatched is still to be planned.
 if redis.call('HEXISTS', keys.run, 'agenda_version') == 1 then
   redis.call('RPUSH', keys.inbox, '{"kind":"reopened"}')
-  redis.call('HSET', keys.run, 'messages', 1)
+  redis.call('HINCRBY', keys.run, 'messages', 1)
 end
 local at = now()
 -- Inside a text the quotes are escaped, so that this cannot match there.

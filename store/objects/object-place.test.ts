@@ -31,6 +31,7 @@ describe('objectPlace', () => {
     [objectKeys.edgeSpans('default', runId, hash), { kind: 'run_object', runId }],
     [objectKeys.repositoryRules('default', runId, hash), { kind: 'run_object', runId }],
     [objectKeys.planSummary('default', runId, hash), { kind: 'run_object', runId }],
+    [objectKeys.decision('default', runId, hash), { kind: 'run_object', runId }],
     [objectKeys.ledgerMark('default'), { kind: 'ledger_mark' }],
   ] as const)('reads what object-keys.ts made: %s', ([key, place]) => {
     expect(objectPlace('default', key)).toEqual(place)
@@ -47,6 +48,6 @@ describe('objectPlace', () => {
   })
 
   it('knows every kind of key there is', () => {
-    expect(Object.keys(objectKeys)).toHaveLength(23)
+    expect(Object.keys(objectKeys)).toHaveLength(24)
   })
 })

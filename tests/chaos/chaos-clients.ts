@@ -67,6 +67,17 @@ async function answerWithRetries(
   )
 }
 
+/** Adds to the objective of a run. Until its files are stored it has nobody who would hear. Returns the HTTP status. */
+export async function sayWithRetries(
+  api: Pick<RunApi, 'ask'>,
+  { runId, text, key }: { runId: RunId; text: string; key: string },
+): Promise<number> {
+  const headers = { 'content-type': 'application/json', 'idempotency-key': key }
+  const body = JSON.stringify({ text })
+  const ask = () => api.ask(`/v1/runs/${runId}/messages`, { method: 'POST', headers, body, ...within() })
+  return (await askWithRetries(ask)).status
+}
+
 /** The run's patch, of all that is proposed or of what is accepted; empty when nothing changed. */
 export async function patchOf(
   api: Pick<RunApi, 'ask'>,

@@ -43,6 +43,7 @@ describe('the report of chaos', () => {
       seed: 7,
       machines: true,
       pushes: false,
+      objectives: false,
       tookMs: 9_000,
       redis: '7.0.15',
       commit: 'abc1234',

@@ -3,6 +3,7 @@ import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import { conductorFaultNames } from './draw-conductor-fault.ts'
 import type { HostTally } from './chaos-host.ts'
 import type { NetworkTally } from './chaos-network.ts'
 import { describeFault, faultNames, hostFaultNames, machineNames, networkFaultNames } from './fault.ts'
@@ -39,12 +40,12 @@ const networkLine = new RegExp(`^\\d+ ms (${networkFaultNames.join('|')}) `)
 
 /** How to play the history again, where its logs are, its schedule and its violations. */
 export function failureText({ history, met, network, violations }: HistoryOutcome, folder: string): string {
-  const { seed, latencyMs, streams, submissions, repository: pushed, faults } = history
+  const { seed, latencyMs, streams, submissions, repository: pushed, policy, faults } = history
   const schedule = met.length > 0 ? met : faults.map(describeFault)
   return [
-    `  again: npm run chaos -- ${network === undefined ? '' : '--machines '}${pushed === undefined ? '' : '--pushes '}--seed ${seed} --runs 1`,
+    `  again: npm run chaos -- ${network === undefined ? '' : '--machines '}${pushed === undefined ? '' : '--pushes '}${policy === undefined ? '' : '--objectives '}--seed ${seed} --runs 1`,
     `  folder: ${folder}`,
-    `  model latency ${latencyMs} ms${streams ? ', replies streamed' : ''}`,
+    `  model latency ${latencyMs} ms${streams ? ', replies streamed' : ''}${policy === undefined ? '' : `, decides by ${policy}`}`,
     ...submissions.map(({ atMs, request }) => `  ${atMs} ms submission ${JSON.stringify(request)}`),
     ...(pushed?.pushes ?? []).map(
       ({ atMs, branch }) => `  ${atMs} ms push to ${branch}, for ${pushed?.agents.join(', ')}`,
@@ -63,18 +64,21 @@ export function totalsLine(outcomes: readonly HistoryOutcome[]): string {
 
 const execute = promisify(execFile)
 
-type Recorded = { seed: number; machines: boolean; pushes: boolean; tookMs: number }
+type Recorded = { seed: number; machines: boolean; pushes: boolean; objectives: boolean; tookMs: number }
 
-/** Replaces the section bench/results/chaos[-machines|-pushes].md by these totals; returns its path. */
+/** Replaces the section bench/results/chaos[-machines|-pushes|-objectives].md by these totals; returns its path. */
 export async function recordChaos(outcomes: readonly HistoryOutcome[], recorded: Recorded): Promise<string> {
   const folder = join(repository, 'bench/results')
   await mkdir(folder, { recursive: true })
   const redis = await versionOf('redis-server', ['--version'], /v=(\S+)/)
   const place = { redis, commit: await versionOf('git', ['-C', repository, 'rev-parse', '--short', 'HEAD'], /(\w+)/) }
-  const { machines, pushes } = recorded
-  const path = `bench/results/chaos${machines ? '-machines' : pushes ? '-pushes' : ''}.md`
+  const path = `bench/results/chaos${optionOf(recorded).replace('--', '-').trim()}.md`
   await writeFile(join(repository, path), chaosSection(outcomes, { ...recorded, ...place, date: new Date() }))
   return path
+}
+
+function optionOf({ machines, pushes, objectives }: Recorded): string {
+  return machines ? '--machines ' : pushes ? '--pushes ' : objectives ? '--objectives ' : ''
 }
 
 /** The section's text: totals, what they were measured on, and how often each fault happened. */
@@ -83,7 +87,7 @@ export function chaosSection(
   place: Recorded & { redis: string; commit: string; date: Date },
 ): string {
   const faults = outcomes.flatMap(({ history }) => history.faults)
-  const kinds = [...faultNames, ...(place.machines ? networkFaultNames : hostFaultNames)]
+  const kinds = [...faultNames, ...(place.machines ? networkFaultNames : [...hostFaultNames, ...conductorFaultNames])]
   const failing = outcomes.filter(({ violations }) => violations.length > 0).map(({ history }) => history.seed)
   const total = (of: (outcome: HistoryOutcome) => number) => outcomes.map(of).reduce((sum, one) => sum + one, 0)
   const title = place.machines ? 'random faults between machines' : 'random faults against real processes'
@@ -94,7 +98,7 @@ ${failing.length === 0 ? 'No seed failed.' : `Failing seeds: ${failing.join(', '
 
 - ${place.date.toISOString().slice(0, 10)}, commit ${place.commit}, ${Math.round(place.tookMs / 1000)} s in all
 - ${cpus().length} cores (${cpus()[0]?.model.trim() ?? 'unknown'}), ${Math.round(totalmem() / 2 ** 30)} GiB; Node ${process.version}, Redis ${place.redis}; rehearsal model (no LLM)
-- again: \`npm run chaos -- ${place.machines ? '--machines ' : place.pushes ? '--pushes ' : ''}--seed ${place.seed} --runs ${outcomes.length}\`
+- again: \`npm run chaos -- ${optionOf(place)}--seed ${place.seed} --runs ${outcomes.length}\`
 
 Faults: ${kinds.map((name) => `${name} ${faults.filter(({ kind }) => kind === name).length}`).join(', ')}.
 `

@@ -16,6 +16,7 @@ import { editingAgent } from '../editing-agent.ts'
 import { openRunApi, type RunApi } from '../run-api.ts'
 import { type ChaosHost, openChaosHost } from './chaos-host.ts'
 import { type ChaosNetwork, openChaosNetwork } from './chaos-network.ts'
+import { conductorCount } from './draw-conductor-fault.ts'
 import { leaseMs, machineNames, workerCount } from './fault.ts'
 import { openServiceProcess, openServiceSettings, type ServiceProcess } from './service-process.ts'
 import { openStoreProxy, type StoreProxy } from './store-proxy.ts'
@@ -43,6 +44,8 @@ export type ChaosStack = {
   apiProcess: ServiceProcess
   rehearsal: ServiceProcess
   publisher: ServiceProcess
+  /** Those who decide about runs with an objective; none with machines. */
+  conductors: readonly ServiceProcess[]
   /** A fake GitHub, which the publisher works with; undefined with machines, and without git. */
   host: ChaosHost | undefined
   killRedis(): Promise<boolean>
@@ -71,7 +74,7 @@ export async function startChaosStack(dir: string, { machines = false }: ChaosSt
     releaser.add('S3', s3.stop)
     const store = await openStoreProxy(s3.endpoint)
     releaser.add('proxy', store.close)
-    const ports = await freePorts(6 + workerCount)
+    const ports = await freePorts(6 + conductorCount + workerCount)
     const host = machines ? undefined : await openChaosHost(ports[0] ?? 0)
     if (host !== undefined) releaser.add('fake GitHub', host.close)
     const network = machines ? await openChaosNetwork([...machineNames, 'discovery-2']) : undefined
@@ -86,10 +89,18 @@ export async function startChaosStack(dir: string, { machines = false }: ChaosSt
       publisher: open('publisher'),
       discovery: open('discovery'),
       secondDiscovery: open('discovery-2'),
+      conductors: Array.from({ length: machines ? 0 : conductorCount }, (_none, at) => open(`conductor-${at}`)),
       workers: Array.from({ length: workerCount }, (_none, at) => open(`worker-${at}`)),
     }
     const { rehearsal, apiProcess, discovery, publisher } = services
-    const all = [rehearsal, apiProcess, discovery, ...(host ? [publisher] : []), ...services.workers]
+    const all = [
+      rehearsal,
+      apiProcess,
+      discovery,
+      ...(host ? [publisher] : []),
+      ...services.conductors,
+      ...services.workers,
+    ]
     releaser.add('services', () => endAll([...all, services.secondDiscovery]))
     for (const service of all) service.start()
     await Promise.all(all.map((service) => service.ready()))

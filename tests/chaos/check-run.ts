@@ -6,6 +6,7 @@ import { isEnded, type Run } from '#domain/run.ts'
 import { type ProofDeps, verifyRun } from '#stages/audit/verify-run.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import { lacks } from '#testing/this-machine.ts'
+import { agendaFaults } from './agenda-faults.ts'
 import { type Endings, foldEndings } from './fold-endings.ts'
 import type { GeneratedSource, Submission } from './draw-history.ts'
 import type { FaultName } from './fault.ts'
@@ -59,10 +60,12 @@ export async function checkRun(run: HistoryRun, proof: CheckDeps): Promise<RunCh
   const { ledger } = proof
   const { violations, operations } = await verifyRun(runId, { ...proof, momentMs: cleanWithinMs })
   const state = await ledger.getRun(runId)
-  const endings = foldEndings(await allEvents(runId, ledger))
+  const events = await allEvents(runId, ledger)
+  const endings = foldEndings(events)
   const found = [
     ...violations.map(({ invariant, message }) => `verify ${invariant}: ${message}`),
     ...endings.violations,
+    ...(run.request.objective === undefined ? [] : agendaFaults(events)),
     ...unexpectedStatus(run, state, endings),
     ...unexpectedFailures(run, endings),
     ...(isEnded(state.status) && endings.runEndings.length === 0 ? ['the run has ended without an event'] : []),

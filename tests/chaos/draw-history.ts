@@ -1,10 +1,16 @@
 import { openRandom, type Random } from '#platform/seeded-random.ts'
-import { drawFault, drawHostFault, drawNetworkFault, type Fault } from './fault.ts'
+import { drawConductorFault } from './draw-conductor-fault.ts'
+import { drawFault, drawHostFault, drawNetworkFault, type Fault, leaseMs } from './fault.ts'
 
 /** What a caller asks for, as it goes over the wire. */
 export type Submission = {
   atMs: number
-  request: { agents: string[]; priority: number; error_policy: 'continue' | 'skip_downstream' | 'stop_run' }
+  request: {
+    objective?: string
+    agents: string[]
+    priority: number
+    error_policy: 'continue' | 'skip_downstream' | 'stop_run'
+  }
 }
 
 /** A commit that somebody pushes to a branch of the history's repository at the code host. */
@@ -23,6 +29,8 @@ export type History = {
   submissions: readonly Submission[]
   /** Undefined: there are no pushes. */
   repository: PushedRepository | undefined
+  /** The script by which the rehearsal model decides about the runs, which have an objective; undefined: they have none. */
+  policy: string | undefined
   /** How long the model takes for an answer while nothing is wrong with it. */
   latencyMs: number
   /** Whether the workers have replies streamed. */
@@ -40,14 +48,20 @@ const pushWindowMs = 5_000
 const hostWindowMs = 12_000
 /** Of the histories, so many have pushes. */
 const pushedShare = 1 / 3
+/** Faults of who decides begin in this time: there is nobody before the nodes are found. */
+const conductedWindowMs = 8_000
+/** Of the histories, so many have runs with an objective. */
+const conductedShare = 1 / 3
+const policies: readonly [string, ...string[]] = ['basic', 'several', 'replan', 'one', 'invalid_once']
 
-export type HistoryOptions = { machines?: boolean; pushes?: boolean | undefined }
+export type HistoryOptions = { machines?: boolean; pushes?: boolean | undefined; objectives?: boolean | undefined }
 
 /**
  * With `machines` faults of the network take the place of all others but the first two, and nothing is pushed. With `pushes` every history
- * has some, without it one in three, and with false none; its runs and its other faults are the same.
+ * has some, without it one in three, and with false none; its runs and its other faults are the same. `objectives` is alike for runs that a
+ * conductor decides about, and for faults of conductors.
  */
-export function drawHistory(seed: number, { machines = false, pushes }: HistoryOptions = {}): History {
+export function drawHistory(seed: number, { machines = false, pushes, objectives }: HistoryOptions = {}): History {
   const random = openRandom(seed)
   const source = generateSource(random)
   const submissions = Array.from({ length: random.int(1, 3) }, (_none, at) => drawSubmission(random, at))
@@ -74,8 +88,27 @@ export function drawHistory(seed: number, { machines = false, pushes }: HistoryO
     })
     faults.push(...drawn)
   }
+  const policy = machines ? undefined : conduct(seed, { submissions, faults, objectives })
   const inOrder = faults.toSorted((a, b) => a.atMs - b.atMs)
-  return { seed, source, submissions, repository, latencyMs, streams, faults: inOrder }
+  return { seed, source, submissions, repository, policy, latencyMs, streams, faults: inOrder }
+}
+
+type Drawn = { submissions: readonly Submission[]; faults: Fault[]; objectives: boolean | undefined }
+
+/** Gives the runs of some histories an objective, and adds faults of who decides about them. Returns the script of that. */
+function conduct(seed: number, { submissions, faults, objectives }: Drawn): string | undefined {
+  const random = openRandom(seed ^ 0x1f83d9ab)
+  const isDrawn = random.chance(conductedShare)
+  if (!(objectives ?? isDrawn)) return undefined
+  for (const [at, { request }] of submissions.entries()) request.objective = `objective ${at} of history ${seed}`
+  const drawn = Array.from({ length: random.int(2, 4) }, (): Fault => {
+    return {
+      atMs: random.int(500, conductedWindowMs),
+      ...drawConductorFault(random, { runs: submissions.length, leaseMs }),
+    }
+  })
+  faults.push(...drawn)
+  return random.pick(policies)
 }
 
 const agentChoices: readonly [string[], ...string[][]] = [

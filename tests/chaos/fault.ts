@@ -1,9 +1,10 @@
 import type { Random } from '#platform/seeded-random.ts'
+import type { ConductorFault } from './draw-conductor-fault.ts'
 
 /** One thing that goes wrong. `atMs` counts from the first submission, `backAfterMs` and `forMs` from the fault. */
 export type Fault = { atMs: number } & FaultKind
 
-type FaultKind = OrdinaryFault | NetworkFault | HostFault
+type FaultKind = OrdinaryFault | NetworkFault | HostFault | ConductorFault
 
 /** Of processes, stores, queues and models. */
 type OrdinaryFault =

@@ -4,6 +4,7 @@ import { until } from '#testing/until.ts'
 import type { ChaosStack } from './chaos-stack.ts'
 import { type Fault, machineNames, type Outage } from './fault.ts'
 import { cancelWithRetries } from './chaos-clients.ts'
+import { doubleMessages, loseWakes, say } from './conductor-faults.ts'
 import { deleteJobs, duplicateJobs, wipeQueues } from './queue-faults.ts'
 import type { Random } from '#platform/seeded-random.ts'
 import type { ServiceProcess } from './service-process.ts'
@@ -65,6 +66,16 @@ export async function injectFault(fault: Fault, targets: FaultTargets): Promise<
       return 'over'
     case 'cancel_run':
       return `answered ${await cancelWithRetries(stack.api, await targets.runOf(fault.run))}`
+    case 'kill_conductor':
+      return downFor(conductorOf(fault.conductor, stack), 'SIGKILL', fault.backAfterMs)
+    case 'freeze_conductor':
+      return freeze(conductorOf(fault.conductor, stack), fault.forMs)
+    case 'double_messages':
+      return doubleMessages(stack.redis, fault.forMs)
+    case 'lose_wakes':
+      return loseWakes(stack, fault.forMs, random)
+    case 'say':
+      return say(stack, await targets.runOf(fault.run), fault.times)
     case 'kill_publisher':
       return downFor(stack.publisher, 'SIGKILL', fault.backAfterMs)
     case 'lose_webhooks':
@@ -110,6 +121,12 @@ function workerOf(at: number, { workers }: ChaosStack): ServiceProcess {
   const worker = workers[at]
   if (worker === undefined) throw new Error(`there is no worker ${at}`)
   return worker
+}
+
+function conductorOf(at: number, { conductors }: ChaosStack): ServiceProcess {
+  const conductor = conductors[at]
+  if (conductor === undefined) throw new Error(`there is no conductor ${at}`)
+  return conductor
 }
 
 function serviceOn(machine: number, { apiProcess, discovery, workers }: ChaosStack): ServiceProcess {

@@ -13,6 +13,7 @@ const queueNames = [
   'compositions',
   'patches',
   'publications',
+  'conductor',
 ] as const satisfies readonly QueueName[]
 const lists = ['wait', 'active', 'paused'] as const
 const sortedSets = ['prioritized', 'delayed'] as const
@@ -45,9 +46,12 @@ async function duplicateIn(
 }
 
 /** Removes a share of the jobs from the queues, whether a worker runs them or not. Returns how many. */
-export async function deleteJobs(redis: Redis, { share, random }: { share: number; random: Random }): Promise<number> {
+export async function deleteJobs(
+  redis: Redis,
+  { share, random, queues = queueNames }: { share: number; random: Random; queues?: readonly QueueName[] },
+): Promise<number> {
   let deleted = 0
-  for (const queue of queueNames) {
+  for (const queue of queues) {
     for (const id of await jobIds(redis, queue)) {
       if (!random.chance(share)) continue
       const step = redis.multi()

@@ -14,6 +14,8 @@ export type ChaosOptions = {
   machines?: boolean
   /** Whether histories have pushes; undefined: one in three. */
   pushes?: boolean | undefined
+  /** Whether runs have objectives; undefined: in one history of three. */
+  objectives?: boolean | undefined
   print(line: string): void
   signal?: AbortSignal
 }
@@ -31,6 +33,7 @@ export async function runChaos({
   runs,
   machines = false,
   pushes,
+  objectives,
   print,
   signal,
 }: ChaosOptions): Promise<HistoryOutcome[]> {
@@ -41,7 +44,7 @@ export async function runChaos({
       open ??= await openStack({ machines })
       // What stops this process may have stopped its stores, too: the running history may never end.
       const outcome = await Promise.race([
-        play(drawHistory(seed + at, { machines, pushes }), open.stack),
+        play(drawHistory(seed + at, { machines, pushes, objectives }), open.stack),
         whenAborted(signal),
       ])
       if (outcome === undefined) break

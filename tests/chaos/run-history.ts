@@ -35,18 +35,21 @@ export type HistoryOutcome = {
 
 /** How long runs may take to end once everything is repaired. */
 const endMs = 60_000
-/** The same after faults of the network: what waits for an object may wait for a minute before it asks again. */
-const endAfterCutsMs = 180_000
+/**
+ * The same after faults of the network, where what waits for an object may wait for a minute before it asks again, and where runs have
+ * objectives: these are planned item by item.
+ */
+const patientEndMs = 180_000
 
 /** Submits the history's runs, makes its pushes, injects its faults, repairs everything, and checks the result. */
 export async function runHistory(history: History, stack: ChaosStack): Promise<HistoryOutcome> {
   const startedAt = performance.now()
-  await setStreaming(stack, history.streams)
+  await setServices(history, stack)
   await setModel(stack, 'latency', { ms: history.latencyMs })
   const answerers = openAnswerers(stack.api)
   const { runs: submitted, met, pushed, violations } = await runWithFaults(history, stack, answerers.add)
   await repair(stack)
-  violations.push(...(await unfinished(submitted, stack)), ...(await answerers.close()))
+  violations.push(...(await unfinished(submitted, stack, history.policy)), ...(await answerers.close()))
   violations.push(...((await stack.network?.settle()) ?? []))
   const host = pushed && (await afterPushes(history, { pushed, met }, stack))
   violations.push(...(host?.violations ?? []))
@@ -104,12 +107,17 @@ async function afterPushes(
   }
 }
 
-/** Workers read at their start whether to have replies streamed. */
-async function setStreaming({ workers }: ChaosStack, streams: boolean): Promise<void> {
-  const changed = workers.filter((worker) => worker.configure({ REMORA_MODEL_STREAM: String(streams) }))
-  await Promise.all(changed.map((worker) => worker.kill('SIGTERM')))
-  for (const worker of changed) worker.start()
-  await Promise.all(changed.map((worker) => worker.ready()))
+/** Workers read at their start whether to have replies streamed, and conductors by which script the model decides. */
+async function setServices({ streams, policy }: History, { workers, conductors }: ChaosStack): Promise<void> {
+  const changed = [
+    ...workers.filter((worker) => worker.configure({ REMORA_MODEL_STREAM: String(streams) })),
+    ...conductors.filter(
+      (conductor) => policy && conductor.configure({ REMORA_CONDUCTOR_MODEL: `rehearsal/${policy}` }),
+    ),
+  ]
+  await Promise.all(changed.map((service) => service.kill('SIGTERM')))
+  for (const service of changed) service.start()
+  await Promise.all(changed.map((service) => service.ready()))
 }
 
 /** Starts what is down and removes all faults; a frozen process or a drain has ended by itself. */
@@ -124,10 +132,16 @@ async function repair(stack: ChaosStack): Promise<void> {
   await Promise.all(services.map((service) => service.ready()))
 }
 
-async function unfinished(runs: readonly HistoryRun[], { ledger, network }: ChaosStack): Promise<string[]> {
+async function unfinished(
+  runs: readonly HistoryRun[],
+  { ledger, network }: ChaosStack,
+  policy: string | undefined,
+): Promise<string[]> {
   const states = async () => Promise.all(runs.map(({ runId }) => ledger.getRun(runId)))
   const allEnded = async () => (await states()).every(({ status }) => isEnded(status))
-  await until(allEnded, { withinMs: network === undefined ? endMs : endAfterCutsMs }).catch(() => {})
+  await until(allEnded, { withinMs: network === undefined && policy === undefined ? endMs : patientEndMs }).catch(
+    () => {},
+  )
   const open = (await states()).filter(({ status }) => !isEnded(status))
   return open.map((run) => `run ${run.runId} did not end: ${JSON.stringify(run)}`)
 }
@@ -152,8 +166,9 @@ function badEndings({ faults }: History, stack: ChaosStack): string[] {
 }
 
 function servicesOf(stack: ChaosStack): ServiceProcess[] {
-  const { rehearsal, apiProcess, discovery, secondDiscovery, publisher, host, workers } = stack
-  return [rehearsal, apiProcess, discovery, secondDiscovery, ...(host === undefined ? [] : [publisher]), ...workers]
+  const { rehearsal, apiProcess, discovery, secondDiscovery, publisher, host, conductors, workers } = stack
+  const ofHost = host === undefined ? [] : [publisher]
+  return [rehearsal, apiProcess, discovery, secondDiscovery, ...ofHost, ...conductors, ...workers]
 }
 
 function sum(numbers: readonly number[]): number {

@@ -6,7 +6,8 @@ import { until } from '#testing/until.ts'
 import { descendantsOf, type LivingProcess } from '../living-processes.ts'
 import { repository } from '../program.ts'
 import { type StoreAddress, storeEnv } from '../services.ts'
-import { leaseMs, modelLimits, workerCount } from './fault.ts'
+import { conductorCount } from './draw-conductor-fault.ts'
+import { leaseMs, modelLimits } from './fault.ts'
 import type { Machine } from './machines.ts'
 import { testSigningKey } from '#testing/test-signer.ts'
 
@@ -156,7 +157,7 @@ type StackAddresses = {
   modelUrl: string
   /** Those of the services that run on a machine of their own. */
   machineOf(name: string): ServiceSettings['machine']
-  /** Six for api, two discoveries, rehearsal and the publisher with its own address, and one per worker. */
+  /** Six for api, two discoveries, rehearsal and the publisher with its own address, and one per conductor and worker. */
   ports: readonly number[]
   logDir: string
   tempDir: string
@@ -170,17 +171,20 @@ type StackAddresses = {
 /** Returns the settings of a service's process, by the service's name. */
 export function openServiceSettings(addresses: StackAddresses): (name: string) => ServiceSettings {
   const { address, logDir, tempDir, token, agentsDir, github } = addresses
-  const [api = 0, discovery = 0, discovery2 = 0, rehearsal = 0, publisher = 0, access = 0, ...workers] = addresses.ports
+  const [api = 0, discovery = 0, discovery2 = 0, rehearsal = 0, publisher = 0, access = 0, ...others] = addresses.ports
   const store = { ...storeEnv(address), TMPDIR: tempDir, REMORA_LEASE_MS: String(leaseMs) }
-  const worker = {
+  const model = {
     ...store,
     REMORA_MODEL_URLS: `${addresses.modelUrl}/v1`,
-    REMORA_WORKER_SLOTS: '4',
-    REMORA_WORKER_SCRIPT_PROCESSES: '1',
-    REMORA_DRAIN_MS: '200',
     REMORA_MODEL_STREAM: 'false',
     REMORA_MODEL_TIMEOUT_MS: String(modelLimits.timeoutMs),
     REMORA_MODEL_RETRY_BUDGET_MS: String(modelLimits.retryBudgetMs),
+  }
+  const worker = {
+    ...model,
+    REMORA_WORKER_SLOTS: '4',
+    REMORA_WORKER_SCRIPT_PROCESSES: '1',
+    REMORA_DRAIN_MS: '200',
   }
   const secret = { REMORA_PUBLISHER_SECRET: 'only-the-chaos-uses-this-secret' }
   const reached = github && { ...secret, REMORA_PUBLISHER_URL: `http://127.0.0.1:${access}` }
@@ -223,7 +227,14 @@ export function openServiceSettings(addresses: StackAddresses): (name: string) =
       env: { ...discoveryEnv, REMORA_DISCOVERY_HEALTH_PORT: String(discovery2) },
     },
   }
-  for (const [at, port] of workers.slice(0, workerCount).entries()) {
+  for (const [at, port] of others.slice(0, conductorCount).entries()) {
+    known[`conductor-${at}`] = {
+      service: 'conductor',
+      port,
+      env: { ...model, REMORA_CONDUCTOR_HEALTH_PORT: String(port) },
+    }
+  }
+  for (const [at, port] of others.slice(conductorCount).entries()) {
     const own = { REMORA_WORKER_ID: `worker-${at}`, REMORA_WORKER_HEALTH_PORT: String(port) }
     known[`worker-${at}`] = { service: 'worker', port, env: { ...worker, ...own } }
   }

@@ -179,6 +179,7 @@ describe('a service with a bad environment', () => {
     api: { REMORA_TOKEN: 'short', REMORA_SIGNING_KEY: 'short', REMORA_API_PORT: 'eighty', REMORA_REDIS_URL: 'nowhere' },
     discovery: { REMORA_DISCOVERY_THREADS: '-1', REMORA_S3_ENDPOINT: 'no url', REMORA_LOG_LEVEL: 'loud' },
     worker: { REMORA_WORKER_SLOTS: '0', REMORA_MODEL_URLS: 'nowhere', REMORA_DRAIN_MS: 'soon' },
+    conductor: { REMORA_LEASE_MS: 'soon', REMORA_MODEL_URLS: 'nowhere', REMORA_CONDUCTOR_HEALTH_PORT: '70000' },
     rehearsal: { REMORA_REHEARSAL_PORT: '70000', REMORA_REHEARSAL_FAULTS: 'no_such_fault:0.5' },
   }
 

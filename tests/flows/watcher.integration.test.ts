@@ -6,8 +6,6 @@ import { silentLog } from '#platform/log.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
 import { watchEvents } from '#stages/watch/detectors.ts'
 import { unwatched } from '#stages/watch/watch-state.ts'
-import { parseConfig as parseConductor } from '../../services/conductor/conductor-config.ts'
-import { startConductor } from '../../services/conductor/conductor-service.ts'
 import { startRehearsal } from '../../services/rehearsal/rehearsal-server.ts'
 import { parseConfig } from '../../services/watcher/watcher-config.ts'
 import { startWatcher } from '../../services/watcher/watcher-service.ts'
@@ -23,15 +21,15 @@ const folder = useSourceFolder(
 const services = useOneProcess({ workerEnv: { REMORA_WORKER_SLOTS: '2' } })
 const quiet = { log: silentLog, redactor: openRedactor([]) }
 
-/** The model that decides and reviews is not the one that works, whose faults would be theirs, too. */
-async function startMinds(): Promise<{ env: Record<string, string>; thresholds: WatchThresholds }> {
+/** The model that reviews is not the one that works, whose faults would be its own, too. */
+async function startReviews(): Promise<{ thresholds: WatchThresholds }> {
   const mind = await startRehearsal({ host: '127.0.0.1', port: 0 })
   onTestFinished(mind.close)
   const env = { ...storeEnv(services.stores), REMORA_MODEL_URLS: mind.url }
   const { watcher } = parseConfig({ ...env, REMORA_WATCHER_HEALTH_PORT: '0' })
   const { close } = await startWatcher(watcher, quiet)
   onTestFinished(close)
-  return { env, thresholds: watcher.thresholds }
+  return { thresholds: watcher.thresholds }
 }
 
 async function setWorker(what: 'faults' | 'latency', settings: object): Promise<void> {
@@ -66,7 +64,7 @@ const kindsIn = (events: readonly RunEvent[], thresholds: WatchThresholds) =>
 
 describe('a run beside a watcher', () => {
   it('that goes well is left in peace', async () => {
-    const { thresholds } = await startMinds()
+    const { thresholds } = await startReviews()
     const events = await followed({ agents: ['docstring', 'lint'] })
     expect(ofWatcher(events)).toEqual([])
     expect(kindsIn(events, thresholds)).toEqual([])
@@ -76,45 +74,11 @@ describe('a run beside a watcher', () => {
     ['a model that calls no tool', { no_tool_call: 1 }, 'failure_spike'],
     ['a model that writes broken arguments', { malformed_arguments: 1 }, 'failure_spike'],
   ])('has %s told while it goes on, once', async (_what, shares, kind) => {
-    const { thresholds } = await startMinds()
+    const { thresholds } = await startReviews()
     const events = await followed({ agents: ['docstring'] }, { shares })
     await setWorker('faults', { shares: {} })
     expect(kindsIn(events, thresholds)).toEqual([kind])
     expect(ofWatcher(events)).toEqual([`watcher.reviewed ${kind}`, `escalation.raised ${kind}`])
     expect(events.find(({ event }) => event === 'watcher.reviewed')?.data).toMatchObject({ thresholds })
-  })
-
-  it('and a conductor is woken by what the watcher raises, and adds to its plan once', async () => {
-    const { env } = await startMinds()
-    const { conductor } = parseConductor({
-      ...env,
-      REMORA_CONDUCTOR_MODEL: 'rehearsal/wake',
-      REMORA_CONDUCTOR_HEALTH_PORT: '0',
-    })
-    const { close } = await startConductor(conductor, quiet)
-    onTestFinished(close)
-    const faults = { shares: { no_tool_call: 1 }, times: 2 * names.length }
-    const events = await followed({ objective: 'every function has a docstring', agents: ['docstring'] }, faults)
-    const story = events.flatMap(({ event, data }) =>
-      /^(?:agenda|conductor|escalation|item)\./.test(event)
-        ? `${event} ${z
-            .string()
-            .catch('')
-            .parse(data['item_id'] ?? data['kind'])}`.trim()
-        : [],
-    )
-    expect(story).toEqual([
-      'agenda.decided',
-      'item.started docstring',
-      'escalation.raised failure_spike',
-      'item.ended docstring',
-      'conductor.decided follow_up',
-      'item.started wake-1',
-      'item.ended wake-1',
-      'conductor.decided complete',
-    ])
-    const raised = events.find(({ event }) => event === 'escalation.raised')
-    const decided = events.filter(({ event }) => event === 'conductor.decided')
-    expect(decided.map((event) => event.causation_seq)).toEqual([raised?.seq, undefined])
   })
 })

@@ -100,7 +100,7 @@ export const AgendaDecision = z
   .meta({ id: 'AgendaDecision' })
 export type AgendaDecision = z.infer<typeof AgendaDecision>
 
-export const PlanApprovalView = z
+const PlanApprovalView = z
   .strictObject({
     plan_hash: z.string().meta({ description: 'of the plan as it is now: a changed plan needs a new approval' }),
     wanted_since: Time,

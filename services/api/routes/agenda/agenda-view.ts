@@ -21,7 +21,7 @@ export function agendaView(
   }
 }
 
-export function approvalView(approval: AgendaState['approval']): RunAgenda['approval'] {
+function approvalView(approval: AgendaState['approval']): RunAgenda['approval'] {
   if (approval === null) return null
   const { plan_hash, wanted_since: since, at = null, by = null } = approval
   return { plan_hash, wanted_since: isoTime(since), approved_at: isoTime(at), approved_by: by }
@@ -32,7 +32,7 @@ function itemView(state: ItemState, now: ItemCounts | undefined, decisions: read
   const { reads: _, result, ...item } = state
   const planned = decisions.findLast(({ kind, item_ids: ids }) => plans.has(kind) && ids.includes(item.item_id))
   const criteria = item.success_criteria.map((criterion) => ({ ...criterion, met: metBy(state, criterion) }))
-  return { ...item, success_criteria: criteria, counts: countsView(result ?? now), decided_in: planned?.seq ?? null }
+  return { ...item, success_criteria: criteria, counts: countsView(now ?? result), decided_in: planned?.seq ?? null }
 }
 
 function countsView(counts: ItemCounts | undefined): AgendaItemView['counts'] {
