@@ -8,7 +8,8 @@ import { nearest } from '#platform/nearest.ts'
 /** The only bundle whose prompt fits the tools of `remora harness`. It does nothing for a repository. */
 export const harnessAgent = 'harness'
 
-const shippedAgents = fileURLToPath(new URL('../agents', import.meta.url))
+/** Is the folder of the bundles that come with Remora. */
+export const shippedAgents = fileURLToPath(new URL('../agents', import.meta.url))
 
 /** Returns the folder of each bundle by its name, sorted; one in `dir` replaces a shipped one. CONFIG_001 when `dir` cannot be read. */
 export async function agentFolders(dir: string | undefined): Promise<Map<string, string>> {

@@ -56,6 +56,15 @@ async function load(source: string, deps: BundleDeps = {}, scriptSource = script
   return loadBundle(join(dir, 'probe'), deps)
 }
 
+it('takes a script of a bundle beside it before that of a shipped one, and has its text as its own', async () => {
+  const shared = (name: string) => yaml.replace('tools/probe.pym', `../review/tools/${name}.pym`)
+  const shipped = (await load(shared('read_code').replace(/ {4}inputs_override:\n.*\n/, ''))).bundle.scripts['probe']
+  expect(shipped?.path).toBe('review/tools/read_code.pym')
+  expect(shipped?.source).toContain('async def read_file')
+  await write({ 'review/tools/read_code.pym': script })
+  expect((await load(shared('read_code'))).bundle.scripts['probe']?.source).toBe(script)
+})
+
 /** As the object store names a bundle. */
 const hashOf = (bundle: AgentBundle) => sha256(JSON.stringify(bundle, sortedKeys))
 
@@ -102,6 +111,13 @@ describe('loadBundle', () => {
       '20:5 two tools are named submit_result',
     ],
     ['a missing submit tool', '  - { builtin: submit_result }\n', '', '13:1 no submit tool'],
+    ['a script above', 'tools/probe.pym', '../../other/tools/probe.pym', '15:5 there is no script ../../other/tools'],
+    [
+      'one of no bundle',
+      'tools/probe.pym',
+      '../none/tools/probe.pym',
+      '15:5 there is no script ../none/tools/probe.pym beside',
+    ],
     ['a missing script', 'tools/probe.pym', 'tools/none.pym', '15:5 there is no script tools/none.pym'],
     ['a missing key', 'description: Probes.\n', '', '1:1 description: is missing, and must be a text'],
     [
@@ -221,7 +237,7 @@ describe('loadBundles', () => {
       'notes/readme.md': '',
     })
     const loaded = await loadBundles(dir)
-    const shipped = ['docstring', 'harness', 'lint', 'review', 'sample_data', 'test']
+    const shipped = ['docstring', 'harness', 'lint', 'researcher', 'review', 'sample_data', 'test']
     expect([...loaded.keys()]).toEqual([...shipped, 'first-1'].toSorted())
     expect(loaded.get('lint')).toMatchObject({ dir: join(dir, 'lint'), bundle: { file: { description: 'Probes.' } } })
     expect([...(await loadBundles(undefined)).keys()]).toEqual([...loaded.keys()].filter((name) => name !== 'first-1'))

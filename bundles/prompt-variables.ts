@@ -2,8 +2,11 @@ import type { BundleFile } from '#domain/agent-bundle.ts'
 import { findTemplateFaults, namesIn } from './template.ts'
 
 /** Name sections of both prompts, with a heading or empty. Those that neither prompt uses are appended to `node_context`, in this order. */
-export const contextVariables = ['feedback', 'last_error', 'earlier_results', 'related_code'] as const
+export const contextVariables = ['objective', 'feedback', 'last_error', 'earlier_results', 'related_code'] as const
 export type ContextVariable = (typeof contextVariables)[number]
+
+/** Has sections that do not depend on `requires_context`. */
+const always: ReadonlySet<ContextVariable> = new Set(['objective', 'feedback'])
 
 const promptVariables: ReadonlySet<string> = new Set([
   'node_text',
@@ -38,7 +41,7 @@ export function findPromptFaults(file: BundleFile, reporter: Reporter): void {
     for (const { line, column, message } of findTemplateFaults(source, names)) {
       reporter.fault(at, { line, column }, `${key}: ${message}`)
     }
-    const empty = file.requires_context ? [] : contextVariables.filter((name) => name !== 'feedback')
+    const empty = file.requires_context ? [] : contextVariables.filter((name) => !always.has(name))
     const used = empty.filter((name) => namesIn(source).has(name))
     for (const name of used) reporter.warn(at, `${key}: ${name} stays empty, since requires_context is false`)
   }

@@ -1,4 +1,4 @@
-import { basename, join, relative, resolve } from 'node:path'
+import { basename, join, posix, relative, resolve } from 'node:path'
 import type { AgentBundle, BundleFile } from '#domain/agent-bundle.ts'
 import { isTestCheck } from '#domain/checks.ts'
 import type { YamlPath } from '#platform/yaml-source.ts'
@@ -8,7 +8,7 @@ import { type BundleFault, type BundleYaml, readBundleYaml } from './bundle-yaml
 import type { CheckedScript } from './check-script-file.ts'
 import { findNameFaults, type FindableNodes } from './findable-nodes.ts'
 import { findPromptFaults } from './prompt-variables.ts'
-import { readSource } from './bundle-files.ts'
+import { readSource, shippedAgents } from './bundle-files.ts'
 import { buildToolDefinition, type ScriptToolFile, submitTool, submitToolName } from './tool-definition.ts'
 
 /** Node kinds and languages are only checked where they are given; `profile` replaces the bundle's own. */
@@ -69,8 +69,7 @@ async function readTool(reading: Reading, tool: ScriptToolFile, index: number): 
     return report(reading, [...at, 'name'], `${submitToolName} is the builtin tool; ${howToSubmit}`)
   const text = await readScript(reading, tool.script)
   if ('fault' in text) return report(reading, [...at, 'script'], text.fault)
-  const { source } = text
-  const file = join(reading.dir, tool.script)
+  const { source, file } = text
   const profile = deps.profile ?? bundle.file.profile
   const { faults, declarations } = await checkScript(source, file, { ...deps, profile })
   const owner = { dir: reading.dir, bundle: bundle.file.name, tool: tool.name }
@@ -88,18 +87,27 @@ async function readTool(reading: Reading, tool: ScriptToolFile, index: number): 
   for (const { key, message } of built.faults) report(reading, [...at, 'inputs_override', key], message)
   for (const { key, message } of built.warnings) warn(reading, [...at, 'inputs_override', key], message)
   bundle.tools.push(built.definition)
-  bundle.scripts[tool.name] = { path: `${bundle.file.name}/${tool.script}`, source }
+  bundle.scripts[tool.name] = { path: posix.join(bundle.file.name, tool.script), source }
   bundle.hostInputs[tool.name] = built.providedInputs
 }
 
-async function readScript({ dir }: Reading, script: string): Promise<{ source: string } | { fault: string }> {
+type ScriptText = { file: string; source: string }
+
+/** Reads a script of the bundle's own folder, or one of the tools of a bundle beside it, or else of a shipped one. */
+async function readScript({ dir }: Reading, script: string): Promise<ScriptText | { fault: string }> {
+  const shared = sharedScript.test(script) ? [join(dir, script), join(shippedAgents, basename(dir), script)] : []
   const within = repoPathOf(script)
-  const missing = { fault: `there is no script ${script} in the bundle's folder` }
-  if (within === undefined) return missing // the path leads out of the folder
-  const read = await readSource(join(dir, within))
-  if ('source' in read) return read
-  return read.isMissing ? missing : { fault: `script ${script}: ${read.fault}` }
+  const files = within === undefined ? shared : [join(dir, within)] // else the path leads out of the folder
+  for (const file of files) {
+    const read = await readSource(file)
+    if ('source' in read) return { file, source: read.source }
+    if (!read.isMissing) return { fault: `script ${script}: ${read.fault}` }
+  }
+  const where = shared.length === 0 ? "in the bundle's folder" : 'beside the bundle, and none of a shipped one'
+  return { fault: `there is no script ${script} ${where}` }
 }
+
+const sharedScript = /^\.\.\/[a-z][a-z0-9_-]*\/tools\/\w+\.pym$/
 
 function repoPathOf(script: string): string | undefined {
   try {

@@ -26,7 +26,11 @@ const Scalar = z.union([z.string(), z.number(), z.boolean()])
 
 const ScriptTool = z.strictObject({
   name: name.describe('what the model calls it: at most 64 small letters, digits and `_`'),
-  script: z.string().describe("the `.pym` file, from the bundle's folder ([tool scripts](../guide/tool-scripts.md))"),
+  script: z
+    .string()
+    .describe(
+      "the `.pym` file, from the bundle's folder, or `../<bundle>/tools/<name>.pym` for one of a bundle beside it or else of one that comes with Remora ([tool scripts](../guide/tool-scripts.md))",
+    ),
   description: z.string().min(1).describe('what the model reads of it'),
   submits: z
     .boolean()
@@ -170,6 +174,13 @@ export const BundleFile = z.strictObject({
     .default('none')
     .describe("work that is done without a model. `lint_fixes`: the safe fixes of a file's lint faults"),
   priority: z.int().min(0).max(99).default(10).describe('0 runs first'),
+  item_operations: z
+    .int()
+    .min(1)
+    .optional()
+    .describe(
+      'how many operations an item of an [objective](../guide/objectives.md) gets whose budget says nothing of them, first those on nodes of which no other item asked; absent: any number',
+    ),
   gather: z
     .array(name)
     .default([])

@@ -1,6 +1,6 @@
 import type { ItemState } from '#domain/agenda.ts'
 import type { NewEvent } from '#domain/event.ts'
-import type { RunId } from '#domain/ids.ts'
+import { defaultProject, type ProjectId, type RunId } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
 import type { RunRequest } from '#domain/run.ts'
 import type { StepCommit } from '#store/ledger/conductor-steps.ts'
@@ -11,16 +11,23 @@ import { aNewRun, aRequest } from './open-test-ledger.ts'
 
 const origin = { kind: 'discovery', id: 'test' } as const
 
+/** What discovery has stored of a run's code. */
+type Stored = { snapshotId: string; nodeListKey: string; edgeListKey: string }
+
 /** A run with an objective that executes: its conductor may decide. */
-export async function conductedRun(ledger: Ledger, request: Partial<RunRequest> = {}): Promise<RunId> {
-  const run = aNewRun({ request: aRequest({ objective: 'Every function is explained.', ...request }) })
+export async function conductedRun(
+  ledger: Ledger,
+  request: Partial<RunRequest> = {},
+  { projectId = defaultProject, ...set }: { projectId?: ProjectId } & Partial<Stored> = {},
+): Promise<RunId> {
+  const run = aNewRun({ projectId, request: aRequest({ objective: 'Every function is explained.', ...request }) })
   const { runId } = run
   await ledger.createRun(run)
   await ledger.move(runId, {
     from: [{ status: 'queued' }],
     to: { status: 'running', phase: 'execution' },
     command: 'start',
-    set: { snapshotId: 's1', conductor: 'open', planned: '1' },
+    set: { snapshotId: 's1', ...set, conductor: 'open', planned: '1' },
     events: [anEvent({ event: 'run.started', phase: 'planning', origin })],
   })
   return runId
@@ -89,5 +96,11 @@ export function aPlannedItem(
     notices: [],
   }
   const started = anEvent({ event: 'item.started', phase: 'execution', origin, data })
-  return { slice: 0, operations, last: true, generation, item: { itemId, version, reads: 'what it reads', started } }
+  return {
+    slice: 0,
+    operations,
+    last: true,
+    generation,
+    item: { itemId, version, reads: 'what it reads', objective: 'Do it well.', started },
+  }
 }

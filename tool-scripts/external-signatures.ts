@@ -27,6 +27,7 @@ export const externalSignatures = {
   describe_tests: '() -> dict[str, Any]',
   run_snippet: '(code: str) -> dict[str, Any]',
   write_tests: '(text: str) -> dict[str, Any]',
+  related_nodes: '(path: str, line: int) -> dict[str, Any]',
   report_finding:
     '(claim: str, path: str, line: int, confidence: float, end_line: int | None = None, severity: str = "warning", rule: str | None = None) -> dict[str, Any]',
   ask_user: '(question: str, choices: list[str] | None = None) -> str',

@@ -100,6 +100,7 @@ export async function runTool(order: ToolRunOrder, deps: ToolRunDeps, signal: Ab
       signal,
       linter: openedWhenNeeded(deps.sandbox, onEnd),
       searcher,
+      related: async () => undefined,
       python: await loadLanguage('python'),
       log: { debug: (_message, fields) => deps.onLog(String(fields?.['message'])) },
     })

@@ -104,6 +104,28 @@ describe('planning the items of an agenda', () => {
     expect((await ledger.verify(runId)).violations).toEqual([])
   })
 
+  it('asks a question of one file, another question of another one, and the first again only when none is left', async () => {
+    const { ledger } = stages.stores
+    const runId = await conducted()
+    for (const id of ['what', 'why', 'how']) {
+      await dispatchItems(ledger, runId, anItem(id, { capability: 'researcher', where: { paths: ['shop'] } }))
+      await plan(runId)
+      await settleAll(ledger, runId)
+    }
+    const [what, why, how] = ['shop/price.py', 'shop/stock.py', 'shop/price.py']
+    expect(await namesOf(runId)).toEqual([
+      `what: researcher ${what}`,
+      `why: researcher ${why}`,
+      `how: researcher ${how}`,
+    ])
+    const all = anItem('all', { capability: 'researcher', budget: { operations: 9 } })
+    await dispatchItems(ledger, runId, all)
+    await plan(runId)
+    expect((await agendaOf(runId)).counts.get('all')?.planned).toBe(1) // the market's alone
+    await settleAll(ledger, runId)
+    expect((await ledger.verify(runId)).violations).toEqual([])
+  })
+
   it('blocks an item whose agent the run does not have, and goes on with the next', async () => {
     const { ledger } = stages.stores
     const runId = await conducted({ agents: ['lint'] })

@@ -4,6 +4,7 @@ import { type Conversation, filePath, lastResult, readConversation } from './con
 import { docstring } from '#agents/docstring/host/rehearsal.ts'
 import { harness } from '#agents/harness/host/rehearsal.ts'
 import { lint } from '#agents/lint/host/rehearsal.ts'
+import { research } from '#agents/researcher/host/rehearsal.ts'
 import { review } from '#agents/review/host/rehearsal.ts'
 import { sampleData } from '#agents/sample_data/host/rehearsal.ts'
 import { testWriting } from '#agents/test/host/rehearsal.ts'
@@ -99,7 +100,17 @@ const anyTools: Rule = {
   },
 }
 
-const rules: readonly Rule[] = [lint, docstring, review, testWriting, sampleData, rewriteFile, harness, watcher]
+const rules: readonly Rule[] = [
+  lint,
+  docstring,
+  research,
+  review,
+  testWriting,
+  sampleData,
+  rewriteFile,
+  harness,
+  watcher,
+]
 
 /** Only the required arguments; a path is the file that the conversation is about. */
 function plainArguments(schema: unknown, conversation: Conversation): Record<string, unknown> {

@@ -88,6 +88,7 @@ function patientDeps(deps: OperationDeps, { through, layer }: StorePatience): Op
     objects: { ...deps.objects, put: (...object) => through(() => deps.objects.put(...object)) },
     baseLayer: async (...snapshot) => layer(await deps.baseLayer(...snapshot)),
     relatedPaths: (attempt) => through(() => deps.relatedPaths(attempt)),
+    relatedAt: (attempt, place) => through(() => deps.relatedAt(attempt, place)),
     runFacts: (attempt) => through(() => deps.runFacts(attempt)),
   }
 }

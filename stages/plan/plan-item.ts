@@ -42,10 +42,15 @@ export async function planItem(
   const pinned = capabilityOf(item, found.bundles)
   const nodes = found.nodes.filter(isIn(item.where))
   const { known } = await knownWorks(runId, next.generation, deps.ledger)
-  const choices = { limit: limitOf(item, run) }
-  const how = { environment: run.environment ?? undefined, choices, may: mayDo(itemId, known) }
   const ofItem = { ...found, nodes, bundles: [pinned] }
-  const { planned, work, summary } = await findPlan(run, ofItem, how, deps, signal)
+  const planWith = (may: ReturnType<typeof mayDo>) => {
+    const choices = { limit: limitOf(item, pinned, run) }
+    return findPlan(run, ofItem, { environment: run.environment ?? undefined, choices, may }, deps, signal)
+  }
+  let plan = await planWith(mayDo(itemId, known, pinned))
+  if (plan.planned.operations.length === 0 && pinned.bundle.file.item_operations !== undefined)
+    plan = await planWith(mayDo(itemId, known))
+  const { planned, work, summary } = plan
   const reads = readsOf(nodes, found.snapshot)
   if (next.estimate || request.dryRun) {
     const tokens = summary.agents[item.capability]?.estimatedTokens ?? 0
@@ -57,7 +62,11 @@ export async function planItem(
   const basis = openBasis(pinned, { ids: dependenciesOf(item, agenda.state), known })
   const operations = asRecords(planned.operations, known, { generation }).map(basis)
   const started = startedEvent(item, { operations, generation, summary })
-  await planSlices(runId, { operations, generation, item: { itemId, version, reads, started } }, deps.ledger)
+  await planSlices(
+    runId,
+    { operations, generation, item: { itemId, version, reads, objective: item.objective, started } },
+    deps.ledger,
+  )
 }
 
 /** Ends the planning of an item for a fault of its own, and tells its conductor why. A fault that may pass is thrown instead. */
@@ -100,19 +109,25 @@ function isIn({ paths = [], languages = [], kinds = [], node_ids: ids }: Where):
 }
 
 /** The limit of a run is for all of its items together. */
-function limitOf({ budget }: ItemState, { request, counts }: Run): number | undefined {
+function limitOf({ budget }: ItemState, { bundle }: PinnedBundle, { request, counts }: Run): number | undefined {
   const most = request.limits.operations
   const planned = Object.values(counts).reduce((sum, count) => sum + count, 0)
-  const limits = [budget.operations, most === undefined ? undefined : Math.max(0, most - planned)]
+  const limits = [
+    budget.operations ?? bundle.file.item_operations,
+    most === undefined ? undefined : Math.max(0, most - planned),
+  ]
   const given = limits.filter((limit) => limit !== undefined)
   return given.length === 0 ? undefined : Math.min(...given)
 }
 
-function mayDo(itemId: ItemId, known: KnownWorks) {
+/** `pinned`: its items leave to each other what they worked on, so that what one has found is not superseded. */
+function mayDo(itemId: ItemId, known: KnownWorks, pinned?: PinnedBundle) {
   return (id: OperationId): string | undefined => {
     const before = known.get(id)
     if (before === undefined) return undefined
     if (!isEndedOperation(before.status)) return 'another item of the agenda works on it'
+    if (pinned?.bundle.file.item_operations !== undefined && before.itemId !== itemId)
+      return 'another item of the agenda has worked on it'
     const isDone = before.status === 'succeeded' || before.status === 'unchanged'
     return isDone && before.itemId === itemId ? 'this item has done it before' : undefined
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ItemId } from '#domain/agenda.ts'
+import { AgendaItem, ItemId } from '#domain/agenda.ts'
 import { CodeNode } from '#domain/code-node.ts'
 import type { NewEvent } from '#domain/event.ts'
 import type { OperationId, ProjectId, RunId } from '#domain/ids.ts'
@@ -34,6 +34,8 @@ export type Attempt = {
   generation: number
   /** The item of the agenda that it is of. */
   itemId?: ItemId | undefined
+  /** What that item is for, in the words of whoever planned it. */
+  objective?: string | undefined
   /** The work that it does once more; null for work that is done for the first time. */
   repeats: RepeatedWork | null
   traceparent: string | null
@@ -81,6 +83,7 @@ const ClaimReply = z.discriminatedUnion('kind', [
       .transform((ids) => (ids === '' ? [] : ids.split(' '))),
     generation: z.coerce.number().default(1),
     itemId: ItemId.optional(),
+    objective: AgendaItem.shape.objective.optional(),
     repeats: z
       .string()
       .transform((text) => RepeatedWork.parse(JSON.parse(text)))

@@ -38,6 +38,6 @@ return {
   'node', redis.call('GET', KEYS[own_keys + 2]), 'work', op[11], 'storeFaults', op[8],
   'projectId', run[3], 'snapshotId', run[4], 'traceparent', run[5],
   'recordHash', op[9], 'answer', ending and ending.text, 'verdict', ending and ending.verdict or false, 'modelFaults', op[13], 'busyFaults', op[14],
-  'startsFrom', op[15], 'repeats', op[16], 'generation', op[18], 'itemId', op[20],
+  'startsFrom', op[15], 'repeats', op[16], 'generation', op[18], 'itemId', op[20], 'objective', op[20] and item_field(op[20], 'objective'),
   'limited', (run[6] or run[7] or op[20] and room_of(op[20])) and '1',
 }

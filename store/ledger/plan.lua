@@ -1,7 +1,7 @@
 -- Further KEYS: op:<O> of each operation of the slice, node:<O> of each, then after:<D> of each distinct dependency.
 -- ARGV: slice number, '1' when it is the last, the plan's hash or ''; or 0, 'again', '' for operations that repeat others of a run in
 -- review, which begins its next generation; the generation that the caller has seen; the item of the agenda that the operations are of or '',
--- the version of the agenda that has dispatched it, hash of what its nodes are of; then the number of operations, the number of
+-- the version of the agenda that has dispatched it, hash of what its nodes are of, what it is for; then the number of operations, the number of
 -- distinct dependencies, those dependencies, then per operation: id, bundle, bundle hash, node id, node, priority, work, the
 -- operations whose changes it starts from or '', what it repeats or '', number of dependencies, their indices in the list, below 0 for one that need
 -- not end well. After the operations: (event age, event body)…
@@ -13,8 +13,8 @@ local run = redis.call('HMGET', keys.run, 'status', 'planned', 'slices', 'operat
   'agent_bundles')
 local slice, slices, again = tonumber(ARGV[1]), tonumber(run[3] or '0'), ARGV[2] == 'again'
 local generation, seen = generation_of_run(), tonumber(ARGV[4])
-local operations, dependencies = tonumber(ARGV[8]), tonumber(ARGV[9])
-local first_dependency = 10
+local operations, dependencies = tonumber(ARGV[9]), tonumber(ARGV[10])
+local first_dependency = 11
 local first_arg = first_dependency + dependencies
 local item = ARGV[5] ~= '' and ARGV[5]
 local plan_hash, own_generation = run[6] or '', nil
@@ -54,7 +54,7 @@ end
 if again then generation = redis.call('HINCRBY', keys.run, 'generation', generation == 1 and 2 or 1) end
 if item and not own_generation then
   if generation > 1 then redis.call('HSET', keys.run, 'generation', text(generation)) end
-  redis.call('HSET', keys.items, item .. ':gen', text(generation))
+  redis.call('HSET', keys.items, item .. ':gen', text(generation), item .. ':objective', ARGV[8])
   local started = emit(now(), ARGV, after_operations, redis.call('HGET', keys.run, 'decided_by'))
   redis.call('HSET', keys.items, item .. ':started', text(started))
 end

@@ -31,7 +31,7 @@ export type PlanSlice = {
 }
 
 /** `version`: that of the agenda which has dispatched it. `reads`: a hash of what its nodes are of. `started`: goes with its first slice. */
-export type PlannedItem = { itemId: ItemId; version: number; reads: string; started: NewEvent }
+export type PlannedItem = { itemId: ItemId; version: number; reads: string; objective: string; started: NewEvent }
 
 /**
  * Adds a slice of operations. `already`: nothing changes; `refused`: the run has ended or is stopped. RangeError for a slice out
@@ -89,6 +89,7 @@ async function planSlice(store: LedgerStore, runId: RunId, slice: SentSlice): Pr
       slice.item?.itemId ?? '',
       slice.item?.version ?? '',
       slice.item?.reads ?? '',
+      slice.item?.objective ?? '',
       slice.operations.length,
       dependencies.length,
       ...dependencies,

@@ -212,7 +212,7 @@ end
 -- What is kept of an item since it was dispatched last, besides what was estimated of it before. `round`: the version of the agenda that has dispatched it.
 local item_fields = {
   'round', 'gen', 'slices', 'plan', 'started', 'planned', 'operations', 'open', 'succeeded', 'unchanged', 'skipped', 'failed', 'blocked',
-  'cancelled', 'change_sets', 'findings', 'tokens', 'faults', 'reads', 'fault', 'budget', 'used', 'reserved',
+  'cancelled', 'change_sets', 'findings', 'tokens', 'faults', 'reads', 'fault', 'budget', 'used', 'reserved', 'objective',
 }
 local item_ends = { 'succeeded', 'unchanged', 'skipped', 'failed', 'blocked', 'cancelled' }
 

@@ -53,11 +53,11 @@ const misuses: Mistake[] = [
   { args: ['queries', 'lst'], says: /Did you mean list\?\)\nSee: remora queries --help/ },
   {
     args: ['run'],
-    says: /no agents named: choose with --agents from docstring, harness, lint, review, sample_data, test \(or say with --objective .*\)\nSee: remora run --help/,
+    says: /no agents named: choose with --agents from docstring, harness, lint, researcher, review, sample_data, test \(or say with --objective .*\)\nSee: remora run --help/,
   },
   {
     args: ['submit', '.'],
-    says: /no agents named: choose with --agents from docstring, harness, lint, review/,
+    says: /no agents named: choose with --agents from docstring, harness, lint, researcher, review/,
   },
   { args: ['run', '--agent', 'lint'], says: /unknown option '--agent'\n\(Did you mean --agents\?\)/ },
   { args: ['run', '--agents'], says: /argument missing/ },

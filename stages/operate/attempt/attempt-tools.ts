@@ -11,10 +11,11 @@ import type { RunningAttempt } from './running-attempt.ts'
 import { attemptPrograms, type AttemptPrograms, type ProgramDeps } from '../tools/programs/attempt-programs.ts'
 import { nodeInputs } from '../tools/provided-inputs.ts'
 
-export type AttemptToolDeps = Omit<ExternalDeps, 'programs' | 'tests' | 'rulesOf' | 'signal'> & {
+export type AttemptToolDeps = Omit<ExternalDeps, 'programs' | 'tests' | 'rulesOf' | 'signal' | 'related'> & {
   ledger: Pick<Ledger, 'isAllowed'>
   scripts: Pick<ScriptPool, 'run'>
   relatedPaths: RelatedNodes['paths']
+  relatedAt: RelatedNodes['at']
   programs: ProgramDeps
   runFacts: ReadRunFacts
 }
@@ -31,10 +32,11 @@ export function attemptTools(
   const { bundle, scripts } = running.bundle
   const { workspace, target, tests, rules } = running
   const programs = programsOf(running, deps, signal)
+  const related = (path: string, line: number) => deps.relatedAt(running.attempt, { path, line })
   const externals = attemptExternals(
     workspace,
     target,
-    { ...deps, programs, tests, rulesOf: rules.of, signal },
+    { ...deps, programs, tests, rulesOf: rules.of, signal, related },
     calledBefore(running),
   )
   const bound = new Map<string, Tool>()

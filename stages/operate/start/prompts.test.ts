@@ -32,7 +32,7 @@ async function asked(agent: 'lint' | 'docstring', source: string, { part = sourc
   const place = { path: 'a.py', startByte, endByte: startByte + Buffer.byteLength(part), ...kind }
   const node = { ...aPlannedOperation('f').node, ...place }
   const target = await openTargetNode(node, workspace, { rules: wideRules })
-  const context = { feedback: '', last_error: '', earlier_results: '', related_code: '' }
+  const context = { objective: '', feedback: '', last_error: '', earlier_results: '', related_code: '' }
   return (await promptsFor({ bundle, target, context, modelTokens }, deps)).node
 }
 

@@ -1,14 +1,11 @@
 import type { CodeNode, EdgeDirection, EdgeKind, NodeEdge } from '#domain/code-node.ts'
 import type { CodeExcerpt, RelatedCode } from '../context/render-context.ts'
+import { relationWords } from '../tools/externals/related-nodes.ts'
 import { unlessRefused, type Workspace } from '../workspace/open-workspace.ts'
 
 /** Shows the signature and docstring of code that the node needs; of code that needs the node, little more than its name. */
 const shownLines: Record<EdgeDirection, number> = { out: 8, in: 4 }
 const maxLineLength = 160
-const words: Record<EdgeDirection, Record<EdgeKind, string>> = {
-  out: { calls: 'Calls', inherits: 'Inherits from', tests: 'Tests', imports: 'Imports' },
-  in: { calls: 'Called by', inherits: 'Inherited by', tests: 'Tested by', imports: 'Imported by' },
-}
 const kinds: readonly EdgeKind[] = ['inherits', 'calls', 'tests', 'imports']
 
 type Around = Pick<CodeNode, 'path' | 'language' | 'startLine' | 'endLine'>
@@ -44,7 +41,7 @@ export async function relatedCode(
     const text = await excerptOf(edge, workspace)
     if (text === undefined) continue
     const { kind, qualifiedName, path, startLine } = edge.node
-    const what = `${words[edge.direction][edge.kind]} ${kind} ${qualifiedName} (${path}:${startLine})`
+    const what = `${relationWords[edge.direction][edge.kind]} ${kind} ${qualifiedName} (${path}:${startLine})`
     excerpts.push({ what, language, text })
     left -= what.length + text.length
   }

@@ -4,12 +4,13 @@ import type { Ledger } from '#store/ledger/ledger.ts'
 import { type EdgeListRef, openEdgeLists } from '#store/objects/edge-list.ts'
 import { type NodeListRef, openNodeLists } from '#store/objects/node-list.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
-import type { NodeEdge } from '#domain/code-node.ts'
+import type { CodeNode, NodeEdge } from '#domain/code-node.ts'
 import type { Attempt } from '#store/ledger/attempt.ts'
 import type { ObjectStore } from '#store/objects/object-store.ts'
 
 /** Facts that are the same for all operations of a generation of a run. */
 export type RunFacts = {
+  /** Those whose agents have work. */
   bundles: readonly string[]
   weight: number
   rulesKey: Run['rulesKey']
@@ -27,9 +28,10 @@ export function openRunFacts(ledger: Pick<Ledger, 'getRun'>): ReadRunFacts {
   return ({ runId, generation }) => cache.get(`${runId} ${generation}`, async () => factsOf(await ledger.getRun(runId)))
 }
 
-function factsOf({ runId, projectId, request, nodeListKey, edgeListKey, rulesKey, environment }: Run): RunFacts {
-  const { agents: bundles, priority } = request
-  const facts = { bundles, rulesKey, environment, weight: weightOf(priority) }
+function factsOf(run: Run): RunFacts {
+  const { runId, projectId, nodeListKey, edgeListKey, rulesKey, environment } = run
+  const bundles = run.agentBundles ?? []
+  const facts = { bundles, rulesKey, environment, weight: weightOf(run.request.priority) }
   if (nodeListKey === null || edgeListKey === null) return { ...facts, lists: undefined }
   const owner = { projectId, runId }
   const lists = { nodes: { ...owner, hash: nodeListKey }, edges: { ...owner, hash: edgeListKey } }
@@ -38,11 +40,16 @@ function factsOf({ runId, projectId, request, nodeListKey, edgeListKey, rulesKey
 
 type RelatedNodesDeps = { runFacts: ReadRunFacts; objects: Pick<ObjectStore, 'get' | 'getRange'> }
 
+export type CodeLine = { path: string; line: number }
+export type RelatedCodeNode = { node: CodeNode; edges: readonly NodeEdge[] }
+
 type NodeOfRun = Pick<Attempt, 'runId' | 'generation' | 'node'>
 
 export type RelatedNodes = {
   edges(of: NodeOfRun): Promise<readonly NodeEdge[]>
   inside(of: NodeOfRun): Promise<readonly NodeId[]>
+  /** Finds the innermost node at a line of the snapshot, and its edges; undefined where the run has stored none there. */
+  at(of: NodeOfRun, place: CodeLine): Promise<RelatedCodeNode | undefined>
   /**
    * The other files that the node is related to: first those it needs, then those that need it, each group by its number
    * of edges. Empty where the run has stored no edges.
@@ -65,10 +72,26 @@ export function openRelatedNodes({ runFacts, objects }: RelatedNodesDeps): Relat
     if (lists === undefined || index === undefined) return []
     return (await edgeLists.scan(lists.edges, index, { from: 0, limit: maxEdges })).edges
   }
+  const nodeAt = async (list: NodeListRef, { path, line }: CodeLine) => {
+    let found: CodeNode | undefined
+    for (let from: number | null = 0; from !== null;) {
+      const page: Awaited<ReturnType<typeof nodeLists.scan>> = await nodeLists.scan(list, { path, from, limit: 1_000 })
+      const around = page.nodes.filter((node) => node.path === path && node.startLine <= line && line <= node.endLine)
+      found = around.at(-1) ?? found // what is inside comes after what is around it
+      from = page.next
+    }
+    return found
+  }
   const edges = (of: NodeOfRun) => cache.get(`${of.runId} ${of.generation} ${of.node.nodeId}`, () => readEdges(of))
   return {
     edges,
     paths: async (of) => byCloseness((await edges(of)).filter((edge) => edge.node.path !== of.node.path)),
+    async at(of, { path, line }) {
+      const { lists } = await runFacts(of)
+      if (lists === undefined) return undefined
+      const node = await nodeAt(lists.nodes, { path, line })
+      return node && { node, edges: await edges({ ...of, node }) }
+    },
     async inside(of) {
       const { lists } = await runFacts(of)
       const node = lists && (await nodeLists.find(lists.nodes, of.node.nodeId))

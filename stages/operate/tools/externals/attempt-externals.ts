@@ -11,6 +11,7 @@ import { editNode } from './edit-node.ts'
 import { fileExternals } from './file-externals.ts'
 import { type DocstringDeps, docstringExternals } from '#agents/docstring/host/externals.ts'
 import { lintExternals } from '#agents/lint/host/externals.ts'
+import { type FindRelated, relatedNodes } from './related-nodes.ts'
 import { programExternals } from './program-externals.ts'
 import { sampleExternals } from '#agents/sample_data/host/externals.ts'
 import { type TestExternalDeps, testExternals } from '#agents/test/host/externals.ts'
@@ -20,6 +21,7 @@ export type ExternalDeps = DocstringDeps &
   TestExternalDeps & {
     log: Pick<Log, 'debug'>
     searcher: Pick<LineSearcher, 'find'>
+    related: FindRelated
   }
 
 /** Returns all that an attempt's tool scripts may call, by name. `calledBefore`: by attempts that this one continues. */
@@ -37,6 +39,7 @@ export function attemptExternals(
     ...sampleExternals(workspace, target, deps),
     ...programExternals(target, deps.programs),
     ...testExternals(workspace, target, deps),
+    related_nodes: relatedNodes(deps.related),
     report_finding: reportFinding(workspace, calledBefore),
     ask_user: askUser,
     log: ([message]) => deps.log.debug('tool script', { message: String(message).slice(0, 2000) }),
