@@ -10,6 +10,7 @@ import { until } from '#testing/until.ts'
 import { repository } from '../program.ts'
 import { sourceFolder, type SourceFolder } from '../source-folder.ts'
 import { type OneProcess, startInOneProcess } from '../one-process.ts'
+import { textOf } from '../../services/api/routes/events/event-frames.fixture.ts'
 
 const modelKey = 'key-of-the-model-that-nobody-may-see'
 
@@ -169,8 +170,10 @@ describe('a run over a repository that holds secrets', () => {
       for (const accept of address.endsWith('/transcript')
         ? ['application/json', 'text/markdown']
         : ['application/json']) {
-        const answer = await services.api.ask(address, { headers: { accept } })
-        shown.set(`${accept} of ${address}`, await answer.text())
+        const answer = await services.api.ask(`${address}${address === '/v1/events' ? '?after=0' : ''}`, {
+          headers: { accept },
+        })
+        shown.set(`${accept} of ${address}`, await textOf(answer))
       }
     }
   }

@@ -47,6 +47,7 @@ function addressOf(path: string, wrong: Record<string, string> = {}): string {
     operation_id: 'o0123456789abcdef',
     node_id: 'n0123456789abcdef',
     request_id: 'q1',
+    seq: '1',
     token_id: 't0123456789abcdef',
     project_id: 'shop',
     installation_id: '7',
