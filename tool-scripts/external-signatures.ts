@@ -30,6 +30,7 @@ export const externalSignatures = {
   related_nodes: '(path: str, line: int) -> dict[str, Any]',
   report_finding:
     '(claim: str, path: str, line: int, confidence: float, end_line: int | None = None, severity: str = "warning", rule: str | None = None) -> dict[str, Any]',
+  report_learning: '(insight: str, confidence: float) -> dict[str, Any]',
   ask_user: '(question: str, choices: list[str] | None = None) -> str',
   log: '(message: str) -> None',
   /** Serves only a lone script of this name: in a bundle, the builtin tool submits. */

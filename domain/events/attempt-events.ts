@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { Evidence } from '../change-set.ts'
 import { CodeFinding } from '../code-finding.ts'
 import { ToolResult } from '../turn.ts'
+import { Learning } from '../learning.ts'
 import { snakeKeys } from '../wire-keys.ts'
 import { event } from './event-row.ts'
 
@@ -114,5 +115,9 @@ export const attemptEvents = {
     attempt,
     ...snakeKeys(finding),
     evidence_refs: z.array(z.string()),
+  }),
+  'learning.reported': event('learning', 'An agent has learned what may change what is done next.', {
+    attempt,
+    ...Learning.shape,
   }),
 } as const

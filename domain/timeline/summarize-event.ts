@@ -86,6 +86,7 @@ const summaries: Readonly<Record<EventName, (event: Told) => string>> = {
       .join(', ')}`,
   'operation.ended': (event) => `${workOf(event)} ${Words.parse(event.data['status'])}: ${summaryOf(event)}`,
   'finding.reported': findingText,
+  'learning.reported': ({ agent, data }) => `${agent ?? ''} has learned: ${Words.parse(data['insight'])}`,
   'human_input.requested': (event) =>
     `${workOf(event)} asks ${Words.parse(event.data['request_id'])}: ${Words.parse(event.data['question'])}`,
   'human_input.answered': ({ data }) =>

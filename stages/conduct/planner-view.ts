@@ -135,6 +135,7 @@ const notable: ReadonlySet<EventName> = new Set([
   'objective.refined',
   'human_input.answered',
   'finding.reported',
+  'learning.reported',
 ])
 const firstEvents = 20
 const lastEvents = 200

@@ -5,6 +5,7 @@ import type { Ledger } from '#store/ledger/ledger.ts'
 import { putAttemptRecord, putUnfinishedAttempt } from '#store/objects/stored-records.ts'
 import type { ObjectStore } from '#store/objects/object-store.ts'
 import { type AttemptRecord, changeSetsOf } from '#store/objects/attempt-record.ts'
+import { reportedLearnings } from '#domain/learning.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import { type CodeFinding, placeOf, reportedFindings, wireFinding } from '#domain/code-finding.ts'
 import type { AgentEvent } from '../agent/journal.ts'
@@ -121,11 +122,15 @@ export async function suspendOperation(
   await ledger.suspend(attempt, n, { question, answerWithinMs, recordHash, spent: costSoFar(running), events })
 }
 
-/** Returns what the attempt has found, as the results stream has it, and as events. */
+/** Returns what the attempt has found, as the results stream has it, and as events, with what it has learned. */
 export function findingsOf({ transcript }: Pick<RunningAttempt, 'transcript'>) {
-  const wire = reportedFindings(transcript.toolRuns.flatMap(({ externals }) => externals)).map(eventData)
-  const events = wire.map((data): AgentEvent => ({ event: 'finding.reported', phase: 'submission', data }))
-  return { wire, events }
+  const journal = transcript.toolRuns.flatMap(({ externals }) => externals)
+  const wire = reportedFindings(journal).map(eventData)
+  const findings = wire.map((data): AgentEvent => ({ event: 'finding.reported', phase: 'submission', data }))
+  const learned = reportedLearnings(journal).map((data): AgentEvent => {
+    return { event: 'learning.reported', phase: 'submission', data }
+  })
+  return { wire, events: [...findings, ...learned] }
 }
 
 function eventData(finding: CodeFinding): Omit<EventData<'finding.reported'>, 'attempt'> {

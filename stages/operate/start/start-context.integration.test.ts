@@ -196,6 +196,10 @@ describe('the context of an operation at its start', () => {
     expect(events.filter(({ event }) => event === 'finding.reported')).toMatchObject([
       { data: { path: 'src/shop.py', line: 4, evidence_refs: ['src/shop.py:4'] } },
     ])
+    expect(events.filter(({ event }) => event === 'learning.reported')).toMatchObject([
+      { category: 'learning', data: { insight: 'Nobody has read the question.', confidence: 0.5 } },
+    ])
+    expect((await bench.ledger.verify(runId)).violations).toEqual([])
   })
 
   it('can be rebuilt from the events of the run', async () => {

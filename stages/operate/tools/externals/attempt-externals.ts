@@ -15,6 +15,7 @@ import { type FindRelated, relatedNodes } from './related-nodes.ts'
 import { programExternals } from './program-externals.ts'
 import { sampleExternals } from '#agents/sample_data/host/externals.ts'
 import { type TestExternalDeps, testExternals } from '#agents/test/host/externals.ts'
+import { reportLearning } from '#agents/researcher/host/externals.ts'
 import { reportFinding } from '#agents/review/host/externals.ts'
 
 export type ExternalDeps = DocstringDeps &
@@ -41,6 +42,7 @@ export function attemptExternals(
     ...testExternals(workspace, target, deps),
     related_nodes: relatedNodes(deps.related),
     report_finding: reportFinding(workspace, calledBefore),
+    report_learning: reportLearning(calledBefore),
     ask_user: askUser,
     log: ([message]) => deps.log.debug('tool script', { message: String(message).slice(0, 2000) }),
   }
