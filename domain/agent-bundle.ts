@@ -174,13 +174,7 @@ export const BundleFile = z.strictObject({
     .default('none')
     .describe("work that is done without a model. `lint_fixes`: the safe fixes of a file's lint faults"),
   priority: z.int().min(0).max(99).default(10).describe('0 runs first'),
-  item_operations: z
-    .int()
-    .min(1)
-    .optional()
-    .describe(
-      'how many operations an item of an [objective](../guide/objectives.md) gets whose budget says nothing of them, first those on nodes of which no other item asked; absent: any number',
-    ),
+  item_operations: z.int().min(1).optional().describe('of an item of an objective whose budget has none; absent: any'),
   gather: z
     .array(name)
     .default([])
@@ -291,14 +285,12 @@ export function askedModel({ name: named, adapter }: BundleFile['model']): strin
   return adapter === '' ? named : adapter
 }
 
+const ToolShape = z.object({ name: z.string(), parameters: z.object() })
+
 /** Holds all that a worker needs of a bundle, stored in S3 under the hash of its JSON. `scripts` maps a tool's name to its `.pym` source. */
 export const AgentBundle = z.strictObject({
   file: z.strictObject(BundleFile.shape),
-  tools: z.array(
-    z.custom<ToolDefinition>(
-      (value) => z.object({ name: z.string(), parameters: z.object() }).safeParse(value).success,
-    ),
-  ),
+  tools: z.array(z.custom<ToolDefinition>((value) => ToolShape.safeParse(value).success)),
   scripts: z.record(z.string(), z.strictObject({ path: z.string(), source: z.string() })),
   /** The script inputs that the worker provides and the model never sees (provided inputs). */
   hostInputs: z.record(z.string(), z.array(z.string())),

@@ -91,11 +91,10 @@ export async function runTool(order: ToolRunOrder, deps: ToolRunDeps, signal: Ab
   try {
     const programs = await folderPrograms(order.file, { folder, workspace }, { sandbox: deps.sandbox, onEnd, signal })
     const on = target ?? noTarget()
-    const proving = { limits: testLimits, target: on, workspace, programs: () => programs }
     const externals = attemptExternals(workspace, on, {
       programs,
       syntax,
-      tests: openTestProofs(proving, { syntax }),
+      tests: openTestProofs({ limits: testLimits, target: on, workspace, programs: () => programs }, { syntax }),
       rulesOf: async (path) => rulesOf(path),
       signal,
       linter: openedWhenNeeded(deps.sandbox, onEnd),
