@@ -74,6 +74,9 @@ describe('a message to the conductor', () => {
     const answer = { text: 'done', events: [], paths: [], findings: [] }
     const after = drained(anAgenda([], { fruitless: 1, progress: 5, answer }), [{ kind: 'reopened' }])
     expect(after).toMatchObject({ fruitless: 0, answer: null, heard: [{ kind: 'reopened' }] })
+    const rationale = { text: 'no way', events: [], confidence: 1 }
+    const blocked = anAgenda([], { bootstrap: { kind: 'block', model: 'm', rationale } })
+    expect(drained(blocked, [{ kind: 'reopened' }]).bootstrap).toBeNull()
     expect(after).not.toHaveProperty('progress')
   })
 

@@ -48,8 +48,9 @@ function hear(state: AgendaState, message: InboxMessage, now: number): AgendaSta
       return escalated(state, message)
     case 'reopened': {
       // What decisions before it have brought is not held against the next ones.
-      const { progress: _, ...known } = state
-      return remember({ ...known, fruitless: 0, answer: null }, message)
+      const { progress: _, bootstrap, ...known } = state
+      const plan = bootstrap?.kind === 'block' ? null : bootstrap // who saw no way is asked for a plan again
+      return remember({ ...known, bootstrap: plan, fruitless: 0, answer: null }, message)
     }
     case 'said':
     case 'answer':
