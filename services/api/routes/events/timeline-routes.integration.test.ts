@@ -55,7 +55,7 @@ describe('GET /v1/runs/{run_id}/timeline', () => {
 
   it('refuses what it does not know', async () => {
     expect(await problem('?category=odd')).toMatchObject({ status: 400, error_code: 'RUN_002' })
-    expect(await problem('?category=failed,learning')).toMatchObject({ status: 400, error_code: 'RUN_002' })
+    expect(await problem('?category=failed,teaching')).toMatchObject({ status: 400, error_code: 'RUN_002' })
     expect(await problem('?category=')).toMatchObject({ status: 400, error_code: 'RUN_002' })
     expect(await problem('?after=99999')).toMatchObject({ status: 400, error_code: 'RUN_002' })
     expect(await problem('', 'r0000000000000000')).toMatchObject({ status: 404, error_code: 'RUN_001' })
