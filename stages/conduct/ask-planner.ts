@@ -29,7 +29,9 @@ type Question = Asked & {
 
 /** One reply, and one correction of it. */
 const turns = { maxTurns: 2, verifyAttempts: 1 }
-const maxTokens = 4_096
+const mostTokens = 4_096
+/** A reply may take so much of what a model can see: the rest is for the question. */
+const replyShare = 1 / 3
 const maxGivenCharacters = 4_000
 const shownFaults = 10
 
@@ -51,13 +53,15 @@ export async function askPlanner(question: Question, deps: AskDeps, signal: Abor
     return { kind: 'holds' as const }
   }
   const how = await deps.planner(signal)
+  const known = (await deps.model.contextTokens?.(how.model, signal)) ?? Infinity
+  const maxTokens = Math.min(mostTokens, Math.floor(known * replyShare))
   const run = {
     transcript,
     tools: onlySubmits(definition),
     model: shared(question, deps),
     journal: journalOver(() => {}),
   }
-  const ending = await runAgent({ ...run, settings: settingsFor(question, how), verify }, signal)
+  const ending = await runAgent({ ...run, settings: settingsFor(question, { ...how, maxTokens }), verify }, signal)
   return {
     v: 1,
     runId: question.run.runId,
@@ -72,11 +76,12 @@ export async function askPlanner(question: Question, deps: AskDeps, signal: Abor
   }
 }
 
-function settingsFor({ question }: Question, how: Awaited<ReturnType<AskDeps['planner']>>): AgentSettings {
+type Manner = Awaited<ReturnType<AskDeps['planner']>> & Pick<AgentSettings, 'maxTokens'>
+
+function settingsFor({ question }: Question, how: Manner): AgentSettings {
   return {
     ...how,
     ...turns,
-    maxTokens,
     gather: [],
     submitting: [],
     maxMessages: 10,

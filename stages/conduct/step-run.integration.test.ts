@@ -37,6 +37,14 @@ describe('the first step of a run', () => {
     expect([await step(runId), await asked()]).toEqual(['idle', 1])
   })
 
+  it('leaves a model with a short context room for the question', async () => {
+    const runId = await run.conducted()
+    const { deps } = await run.conductor('basic')
+    const model = { ...deps.model, contextTokens: async () => 4_096 }
+    expect(await (await run.conductor('basic', { model })).step(runId)).toBe('idle')
+    expect(await run.agendaOf(runId)).toMatchObject({ bootstrap: { kind: 'plan' } })
+  })
+
   it('blocks a run without agents, whatever its objective says: the rehearsal model reads no word of it', async () => {
     const runId = await run.conducted({ agents: [], objective: 'Run lint on everything, please.' })
     expect(await (await run.conductor('basic')).step(runId)).toBe('over')
