@@ -72,7 +72,7 @@ export const BudgetTokens = z.int().min(1).max(1_000_000_000_000)
 export const RunRequest = z.strictObject({
   /** None: with an objective any that this service has. */
   agents: z.array(z.string().min(1).max(64)).max(32),
-  /** What the run is to reach: a conductor decides what is done where (domain/agenda.ts). */
+  /** Says what the run is to reach: a conductor decides what is done where (domain/agenda.ts). */
   objective: z.string().trim().min(1).max(maxObjectiveCharacters).optional(),
   /** `plan`: nothing of the first plan is carried out before a person has approved it. */
   approval: z.literal('plan').optional(),

@@ -30,7 +30,7 @@ process.once('SIGINT', () => stop.abort())
 process.once('SIGTERM', () => stop.abort())
 
 const { machines } = values
-/** What is not asked for is drawn. */
+/** Draws what is not asked for. */
 const [pushes, objectives] = [values.pushes || undefined, values.objectives || undefined]
 const lack = machines ? lacksMachines() : undefined
 if (lack !== undefined) {

@@ -60,7 +60,7 @@ export const shownOfHash = 12
 
 const mostOfOne = 300
 
-/** What a conductor tells its model is a block of JSON: returns a line for each of its parts, and of any other text its lines. */
+/** Returns a line for each part of the JSON that a conductor tells its model, and of any other text its lines. */
 function knownLines(text: string): string[] {
   const [, json = ''] = /^`{3,}json\n(.*)\n`{3,}$/ms.exec(text) ?? []
   const known = parseJson(json)

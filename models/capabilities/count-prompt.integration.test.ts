@@ -21,7 +21,7 @@ const request: ModelRequest = {
 
 type Answers = Readonly<Record<string, (body: unknown) => object | undefined>>
 
-/** What a server says of the request twice, and which paths were asked for. */
+/** Returns what a server says of the request twice, and which paths were asked for. */
 async function counted(answers: Answers): Promise<{ tokens: (number | undefined)[]; asked: string[] }> {
   const asked: string[] = []
   const server = createServer((incoming, response) => {

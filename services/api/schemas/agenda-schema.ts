@@ -12,7 +12,7 @@ import {
 import { RunId } from '#domain/id-schemas.ts'
 import { orNull, Time } from './wire-parts.ts'
 
-/** What a run with an objective came to, in the words of its conductor. */
+/** Says what a run with an objective came to, in the words of its conductor. */
 export const AnswerView = RunAnswer.extend({
   findings: z.array(RunAnswer.shape.findings.element.meta({ id: 'CitedFinding' })),
 }).meta({
@@ -125,7 +125,7 @@ export const RunAgenda = z
   .meta({ id: 'Agenda' })
 export type RunAgenda = z.infer<typeof RunAgenda>
 
-/** What was said between the conductor and its model before a decision, in order. */
+/** Has what the conductor and its model said before a decision, in order. */
 export const DecisionTalk = z
   .strictObject({
     seq: z.int(),

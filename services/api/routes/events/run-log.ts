@@ -67,7 +67,7 @@ export function withoutSecrets(event: Event, redactor: Redactor): Event {
   return { ...event, data: redactor.record(event.data) }
 }
 
-/** Without `categories` it asks for all. */
+/** Asks for all events where it has no `categories`. */
 type EventQuery = { after: number; categories: ReadonlySet<string> | undefined; limit: number }
 
 /** `nextAfter` is the last event that was read, whether it matched or not. */

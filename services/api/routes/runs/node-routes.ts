@@ -85,7 +85,7 @@ async function operationsOn(nodeId: NodeId, run: Run, ledger: NodeRouteDeps['led
   return (await Promise.all(operations)).filter((operation) => operation !== undefined)
 }
 
-/** Of a run with an objective that names no agents, its plan says which work. */
+/** Reads the agents of a run with an objective that names none from its plan. */
 async function plannedAgents({ runId }: Run, ledger: NodeRouteDeps['ledger']): Promise<ReadonlySet<string>> {
   const { items = [] } = (await ledger.readAgenda(runId))?.state ?? {}
   return new Set(items.map(({ capability }) => capability))
