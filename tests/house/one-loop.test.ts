@@ -5,8 +5,7 @@ import { isTestFile, productFiles, readRepositoryFile } from './source-files.ts'
 /** The ways from a prompt to a model. All who have a model work for them go the first one. */
 const ways: Readonly<Record<string, readonly string[]>> = {
   'stages/operate/run-operation.ts': ['imports runAgent', 'calls model.complete'],
-  'stages/conduct/ask-planner.ts': ['imports runAgent', 'calls model.complete'],
-  'stages/watch/review-window.ts': ['imports runAgent', 'calls model.complete'],
+  'stages/operate/agent/typed-submission.ts': ['imports runAgent', 'calls model.complete'],
   'cli/harness/run-probe.ts': ['imports runAgent'],
   'cli/harness/run-suite.ts': ['calls pool.complete'],
   'stages/operate/agent/run-agent.ts': ['imports askModel'],
