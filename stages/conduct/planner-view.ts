@@ -79,7 +79,7 @@ function commonest(counts: ReadonlyMap<string, number>): [name: string, nodes: n
 
 function itemView(item: ItemState) {
   const { item_id, capability, where, objective, depends_on, status, retries, result } = item
-  const { planned = 0, ended = {}, change_sets = 0, findings = 0, faults = {}, fault = null } = result ?? {}
+  const { planned = 0, ended = {}, change_sets = 0, findings = 0, left = 0, faults = {}, fault = null } = result ?? {}
   return {
     item_id,
     capability,
@@ -94,6 +94,7 @@ function itemView(item: ItemState) {
       ended,
       change_sets,
       findings,
+      left,
       faults,
       fault,
     }),
