@@ -157,6 +157,7 @@ function decidedText({ kind, item_ids: ids, reason, summary }: AgendaDecision): 
     block: `could not go on: ${reason ?? ''}`,
     invalid: `no valid decision: ${reason ?? ''}`,
     approve: summary,
+    extend: summary,
   }
   return words[kind]
 }

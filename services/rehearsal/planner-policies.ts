@@ -19,6 +19,7 @@ const View = z.object({
       capability: z.string(),
       where: z.record(z.string(), z.unknown()),
       depends_on: z.array(z.string()),
+      success_criteria: z.array(z.unknown()).optional(),
     }),
   ),
   decisions: z.number(),
@@ -141,9 +142,7 @@ function detailsOf(policy: Policy, view: View, tries: number): Details {
 /** Plans the same again: what a refinement does not name is not done. */
 function refined({ objective, agenda }: View): Details {
   const notBegun = agenda.filter(({ status }) => status === 'waiting' || status === 'stale')
-  const items = notBegun.map(({ item_id: id, capability, where, depends_on }) => {
-    return item(id, capability, null, { where, depends_on })
-  })
+  const items = notBegun.map(({ item_id: id, capability, status: _, ...kept }) => item(id, capability, null, kept))
   return { kind: 'refine', objective, items, rationale }
 }
 

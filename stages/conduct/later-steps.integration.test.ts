@@ -86,6 +86,17 @@ describe('the steps after it', () => {
     ])
   })
 
+  it('let who plans anew know all of what has not begun, its criteria too', async () => {
+    const runId = await run.conducted({ approval: 'plan' })
+    const { step } = await run.conductor('replan')
+    await step(runId)
+    const planned = (await run.agendaOf(runId)).items
+    await run.tell(runId, { kind: 'said', text: 'and the docs', by: 'me' }, 'said')
+    await step(runId)
+    expect((await run.agendaOf(runId)).items).toEqual(planned)
+    expect(planned[0]?.success_criteria).toEqual([{ kind: 'proved_changes', least: 1 }])
+  })
+
   it('of a plan that is only counted end the run when all is counted', async () => {
     const runId = await run.conducted({ dryRun: true })
     const { step, asked } = await run.conductor('one')

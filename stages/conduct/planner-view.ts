@@ -10,6 +10,7 @@ import { openNodeLists } from '#store/objects/node-list.ts'
 import type { ObjectStore } from '#store/objects/object-store.ts'
 import { oneLine } from '#stages/operate/context/bounded-text.ts'
 import { verdictOn } from './agenda-rules.ts'
+import { hasBegun } from './decision-faults.ts'
 
 export type Capability = Pick<BundleFile, 'name' | 'description' | 'languages' | 'node_kinds'>
 
@@ -79,6 +80,7 @@ function commonest(counts: ReadonlyMap<string, number>): [name: string, nodes: n
 
 function itemView(item: ItemState) {
   const { item_id, capability, where, objective, depends_on, status, retries, result } = item
+  const { success_criteria, budget, priority } = item
   const { planned = 0, ended = {}, change_sets = 0, findings = 0, faults = {}, fault = null } = result ?? {}
   return {
     item_id,
@@ -88,6 +90,8 @@ function itemView(item: ItemState) {
     depends_on,
     status,
     retries,
+    // Whoever plans it anew must know all of it.
+    ...(!hasBegun(item) && { success_criteria, budget, priority }),
     ...(result !== undefined && {
       criteria: verdictOn(item),
       operations: planned,

@@ -72,6 +72,7 @@ export const decisionKinds = [
   'block',
   'invalid',
   'approve',
+  'extend',
 ] as const
 
 const CitedEvent = z.strictObject({ seq: z.int(), summary: z.string() }).meta({ id: 'CitedEvent' })
@@ -84,7 +85,7 @@ export const AgendaDecision = z
     kind: z.enum(decisionKinds).meta({
       id: 'AgendaDecisionKind',
       description:
-        '`plan`: the first one, of the items; `invalid`: what the model answered cannot be carried out; `approve`: a person has approved the plan',
+        '`plan`: the first one, of the items; `invalid`: what the model answered cannot be carried out; `approve`: a person has approved the plan; `extend`: a person has added to the objective',
     }),
     summary: z.string().meta({ description: 'the event in one sentence' }),
     item_ids: z.array(z.string()),

@@ -106,7 +106,8 @@ describe('POST /v1/runs/{run_id}/messages', () => {
     expect(await agendaOf(runId)).toMatchObject({ messages_waiting: 1 })
     const inbox = await playStep(api, runId, (state) => state)
     expect(inbox).toMatchObject([{ kind: 'said', text: 'leave tests alone', by: `environment/${api.project}` }])
-    expect(await agendaOf(runId)).toMatchObject({ messages_waiting: 0 })
+    const summary = `environment/${api.project} added: leave tests alone`
+    expect(await agendaOf(runId)).toMatchObject({ messages_waiting: 0, decisions: [{ kind: 'extend', summary }] })
     const milestones = await api.ask(`/v1/runs/${runId}/timeline?required_milestones=objective.extended`)
     expect(milestones.status).toBe(200)
   })
