@@ -17,6 +17,20 @@ async function asking(text = 'Why has it ended?', request: Parameters<typeof run
   return runId
 }
 
+/** Returns a run that has ended, of which somebody asks then. */
+async function ended() {
+  const runId = await run.conducted()
+  const origin = { kind: 'human', id: 'me' } as const
+  await run.ledger.cancel(runId, { reason: 'enough', origin })
+  await run.ledger.endSlice(runId, 0)
+  const data = { reason: 'enough', requested_by: 'me' }
+  const events = [{ event: 'run.cancelled', phase: 'execution', origin, data } as const]
+  const from = [{ status: 'running' }] as const
+  await run.ledger.move(runId, { from, to: { status: 'cancelled' }, command: 'stop', events })
+  await run.ledger.receiveAsk(runId, { askId, text: 'Why?', by: 'me', phase: 'execution', origin })
+  return runId
+}
+
 async function answering(runId: RunId, over: Partial<AnswerDeps> = {}) {
   const { deps } = await run.conductor('basic')
   const chat = async () => ({ model: 'rehearsal', temperature: 0, toolChoice: 'required' as const })
@@ -53,12 +67,7 @@ describe('what somebody asks about a run', () => {
   })
 
   it('is answered after the end of the run, too, and the rehearsal model says that it has read nothing', async () => {
-    const runId = await run.conducted()
-    await (await run.conductor('none')).step(runId)
-    const ended = await run.ledger.getRun(runId)
-    const origin = { kind: 'human', id: 'me' } as const
-    await run.ledger.cancel(runId, { reason: 'enough', origin })
-    await run.ledger.receiveAsk(runId, { askId, text: 'Why?', by: 'me', phase: ended.phase, origin })
+    const runId = await ended()
     expect(await answering(runId)).toBe('over')
     expect((await endOf(runId)).end).toMatchObject({ answer: { text: expect.stringContaining('(no LLM)') } })
     expect((await run.ledger.verify(runId)).violations).toEqual([])
@@ -89,6 +98,14 @@ describe('what somebody asks about a run', () => {
     expect(await answering(runId, { model })).toBe('over')
     expect((await endOf(runId)).end).toMatchObject({ kind: 'failed', code: 'LIMIT_004' })
     expect(model.requests).toEqual([])
+  })
+
+  it('is not asked of a model after the end of the run where the day of its project has too little left', async () => {
+    const runId = await ended()
+    await run.ledger.setProjectBudget(run.project, { by: 'operator', tokens: 100 })
+    expect(await answering(runId)).toBe('over')
+    await run.ledger.setProjectBudget(run.project, { by: 'operator', tokens: null })
+    expect((await endOf(runId)).end).toMatchObject({ kind: 'failed', code: 'LIMIT_004' })
   })
 
   it('is answered by one process at a time', async () => {

@@ -5,7 +5,7 @@ import type { EventOrigin } from '#domain/event.ts'
 import type { AskId } from '#domain/id-schemas.ts'
 import type { RunId } from '#domain/ids.ts'
 import { clippedJson } from '#domain/json.ts'
-import { type Run, roomOf } from '#domain/run.ts'
+import { isEnded, type Run, roomOf } from '#domain/run.ts'
 import type { Log } from '#platform/log.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import type { ModelSettings } from '#stages/operate/agent/agent-settings.ts'
@@ -89,13 +89,21 @@ async function submissionFor(
     spent.prompt_tokens += data.prompt_tokens ?? 0
     spent.completion_tokens += data.completion_tokens ?? 0
   })
-  const room = roomOf(run)
   const budget = {
-    isLimited: room !== Infinity,
-    reserve: async (tokens: number) => tokens + spent.prompt_tokens + spent.completion_tokens <= room,
+    isLimited: (await roomFor(run, deps)) !== Infinity,
+    reserve: async (tokens: number) =>
+      tokens + spent.prompt_tokens + spent.completion_tokens <= (await roomFor(run, deps)),
   }
   const asker = { model: deps.model, settings: await deps.chat(signal), journal, budget }
   return askForSubmission(question, asker, signal)
+}
+
+/** A run that has ended has no part of its project's day any more: there may be used what nobody has. */
+async function roomFor({ runId }: Run, { ledger }: AnswerDeps): Promise<number> {
+  const run = await ledger.getRun(runId)
+  if (!isEnded(run.status)) return roomOf(run)
+  const { used, limit, others } = await ledger.countSpent(run, { nowMs: Date.now() })
+  return Math.min((run.budget ?? Infinity) - run.tokens, (limit ?? Infinity) - used - others)
 }
 
 async function answered(
