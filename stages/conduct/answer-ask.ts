@@ -61,14 +61,14 @@ export async function answerAsk(
 async function answer(asked: Asked, deps: AnswerDeps, signal: AbortSignal): Promise<'over' | 'again'> {
   const spent: Spent = { prompt_tokens: 0, completion_tokens: 0 }
   try {
-    await answered(asked, await submissionFor(asked, spent, deps, signal), spent, deps)
+    await noteAnswer(asked, await submissionFor(asked, spent, deps, signal), spent, deps)
   } catch (error) {
     const fault = asAppError(error, 'TOOL_004')
     if (signal.aborted || !/^(?:AGENT|LIMIT)_/.test(fault.code)) throw fault
     deps.log.warn('what is asked about a run is not answered', { run_id: asked.run.runId, error: fault })
     if (fault instanceof ModelUnavailable && Date.now() - asked.ask.at < deps.awayLimitMs) return 'again'
     const code = fault.code === 'LIMIT_004' ? fault.code : 'POLICY_001'
-    await failed(asked, { code, reason: fault.message }, spent, deps)
+    await noteFailure(asked, { code, reason: fault.message }, spent, deps)
   }
   await countForDay(asked.run, deps)
   return 'over'
@@ -106,7 +106,7 @@ async function roomFor({ runId }: Run, { ledger }: AnswerDeps): Promise<number> 
   return Math.min((run.budget ?? Infinity) - run.tokens, (limit ?? Infinity) - used - others)
 }
 
-async function answered(
+async function noteAnswer(
   asked: Asked,
   { outcome, record }: TypedSubmission<RunAnswer>,
   spent: Spent,
@@ -115,7 +115,7 @@ async function answered(
   if (outcome.kind === 'invalid') {
     const { reason } = outcome
     const given = clippedJson(outcome.given, maxGivenCharacters)
-    return failed(asked, { code: 'POLICY_002', reason: `no valid answer: ${reason}`, given }, spent, deps)
+    return noteFailure(asked, { code: 'POLICY_002', reason: `no valid answer: ${reason}`, given }, spent, deps)
   }
   const { details, model } = { details: outcome.details, model: record.model }
   const evidence = { prompt_hash: record.promptHash, schema_hash: record.schemaHash, requests: record.exchanges.length }
@@ -129,7 +129,7 @@ async function answered(
 
 type Failure = { code: ErrorCode; reason: string; given?: string }
 
-async function failed(asked: Asked, { code, ...failure }: Failure, spent: Spent, deps: AnswerDeps): Promise<void> {
+async function noteFailure(asked: Asked, { code, ...failure }: Failure, spent: Spent, deps: AnswerDeps): Promise<void> {
   const { askId } = asked.ask
   const reason = failure.reason.slice(0, maxReason)
   const data = { ask_id: askId, error_code: code, ...failure, reason, ...spent }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Ask, AskEnd } from '#domain/ask.ts'
+import { Ask, type AskEnd } from '#domain/ask.ts'
 import type { Event, EventOrigin, NewEvent } from '#domain/event.ts'
 import { AskId } from '#domain/id-schemas.ts'
 import type { RunId } from '#domain/ids.ts'
