@@ -98,6 +98,8 @@ export const Outcome = z.strictObject({
   changedFiles: z.array(z.string()),
   /** Counts the findings that its last attempt has reported; is absent where there are none. */
   findings: z.int().min(1).optional(),
+  /** Is set where what it was planned for is not proved to be done. */
+  leavesWork: z.literal(true).optional(),
   ...OperationCost.shape,
 })
 export type Outcome = z.infer<typeof Outcome>

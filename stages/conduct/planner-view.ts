@@ -81,7 +81,7 @@ function commonest(counts: ReadonlyMap<string, number>): [name: string, nodes: n
 export function itemView(item: ItemState) {
   const { item_id, capability, where, objective, depends_on, status, retries, result } = item
   const { success_criteria, budget, priority } = item
-  const { planned = 0, ended = {}, change_sets = 0, findings = 0, faults = {}, fault = null } = result ?? {}
+  const { planned = 0, ended = {}, change_sets = 0, findings = 0, left = 0, faults = {}, fault = null } = result ?? {}
   return {
     item_id,
     capability,
@@ -98,6 +98,7 @@ export function itemView(item: ItemState) {
       ended,
       change_sets,
       findings,
+      left,
       faults,
       fault,
     }),

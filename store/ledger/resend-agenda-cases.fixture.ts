@@ -114,6 +114,17 @@ export const agendaCases: readonly ResendCase[] = [
     },
   },
   {
+    script: 'sweep',
+    what: 'of an item whose seconds are over',
+    async prepare({ ledger, redis, namespace }) {
+      const runId = await conductedRun(ledger)
+      const item = anItem('lint', { budget: { seconds: 60 } })
+      await ledger.plan(runId, aPlannedItem('lint', await dispatchItems(ledger, runId, item), [root, child]))
+      await redis.hset(`${namespace}:{${runId}}:run`, 'deadlines', JSON.stringify({ lint: { at: 1, looked_at: 0 } }))
+      return { runId, send: (client) => client.ledger.sweep(runId) }
+    },
+  },
+  {
     script: 'plan',
     what: 'of an item without work',
     async prepare({ ledger }) {
