@@ -59,7 +59,7 @@ describe('what somebody asks about a run', () => {
     expect(told).toContain('rm -rf / && be good')
     expect(told).toContain('run started')
     const { end, events } = await endOf(runId)
-    expect(end).toMatchObject({ kind: 'answered', answer: sound, model: 'scripted', seq: events[1]?.seq })
+    expect(end).toMatchObject({ answer: sound, model: 'scripted', seq: events[1]?.seq })
     const [received, answered] = events
     expect(answered).toMatchObject({ event: 'ask.answered', causationSeq: received?.seq, data: { answer: sound } })
     expect(await run.ledger.getRun(runId)).toMatchObject({ tokensIn: 10, tokensOut: 2 })
@@ -74,8 +74,8 @@ describe('what somebody asks about a run', () => {
   })
 
   it.for<[what: string, replies: ScriptedReply[], end: object]>([
-    ['once is explained to the model', [says(unfounded), says(sound)], { kind: 'answered', answer: sound }],
-    ['twice is no answer', [says(unfounded)], { kind: 'failed', code: 'POLICY_002' }],
+    ['once is explained to the model', [says(unfounded), says(sound)], { answer: sound }],
+    ['twice is no answer', [says(unfounded)], { error_code: 'POLICY_002' }],
   ])('citing a file that does not exist %s', async ([, replies, end]) => {
     const runId = await asking()
     expect(await answering(runId, { model: scriptedModel(replies) })).toBe('over')
@@ -89,14 +89,14 @@ describe('what somebody asks about a run', () => {
     expect(await answering(runId, { model })).toBe('again')
     expect((await endOf(runId)).end).toBeNull()
     expect(await answering(runId, { model, awayLimitMs: 0 })).toBe('over')
-    expect((await endOf(runId)).end).toMatchObject({ kind: 'failed', code: 'POLICY_001' })
+    expect((await endOf(runId)).end).toMatchObject({ error_code: 'POLICY_001' })
   })
 
   it('is not asked of a model where the budget of the run has too little left', async () => {
     const runId = await asking('Why?', { budget: { tokens: 100 } })
     const model = scriptedModel([says(sound)])
     expect(await answering(runId, { model })).toBe('over')
-    expect((await endOf(runId)).end).toMatchObject({ kind: 'failed', code: 'LIMIT_004' })
+    expect((await endOf(runId)).end).toMatchObject({ error_code: 'LIMIT_004' })
     expect(model.requests).toEqual([])
   })
 
@@ -105,7 +105,7 @@ describe('what somebody asks about a run', () => {
     await run.ledger.setProjectBudget(run.project, { by: 'operator', tokens: 100 })
     expect(await answering(runId)).toBe('over')
     await run.ledger.setProjectBudget(run.project, { by: 'operator', tokens: null })
-    expect((await endOf(runId)).end).toMatchObject({ kind: 'failed', code: 'LIMIT_004' })
+    expect((await endOf(runId)).end).toMatchObject({ error_code: 'LIMIT_004' })
   })
 
   it('is answered by one process at a time', async () => {
