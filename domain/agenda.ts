@@ -213,6 +213,8 @@ export const ConductorWait = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('models'), model: z.string(), since: z.number() }),
   z.strictObject({ kind: z.literal('approval'), since: z.number() }),
   z.strictObject({ kind: z.literal('answer'), questions: z.int().min(1), since: z.number() }),
+  /** `needs`: the most tokens that its next request may use. Which budget has too little left is told with the run's budgets. */
+  z.strictObject({ kind: z.literal('budget'), needs: z.int().min(1), since: z.number() }),
 ])
 export type ConductorWait = z.infer<typeof ConductorWait>
 

@@ -100,6 +100,20 @@ describe('what somebody asks about a run', () => {
     expect(model.requests).toEqual([])
   })
 
+  it('has its tokens reserved while the model is asked, so that nothing else of the run uses them', async () => {
+    const runId = await asking('Why?', { budget: { tokens: 40_000 } })
+    const model = scriptedModel([says(sound)])
+    let reserved = 0
+    const complete: typeof model.complete = async (request) => {
+      reserved = (await run.ledger.getRun(runId)).reserved
+      return model.complete(request)
+    }
+    expect(await answering(runId, { model: { complete } })).toBe('over')
+    expect(reserved).toBeGreaterThan(2_000)
+    expect(await run.ledger.getRun(runId)).toMatchObject({ reserved: 0, tokens: 12 })
+    expect((await run.ledger.verify(runId)).violations).toEqual([])
+  })
+
   it('is not asked of a model after the end of the run where the day of its project has too little left', async () => {
     const runId = await ended()
     await run.ledger.setProjectBudget(run.project, { by: 'operator', tokens: 100 })

@@ -4,19 +4,24 @@ import { asAppError, type ErrorCode, hasCode, ModelUnavailable } from '#domain/e
 import type { EventOrigin } from '#domain/event.ts'
 import type { AskId } from '#domain/id-schemas.ts'
 import type { RunId } from '#domain/ids.ts'
-import { isEnded, type Run, roomOf } from '#domain/run.ts'
+import { isEnded, type Run } from '#domain/run.ts'
 import type { Log } from '#platform/log.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import type { ModelSettings } from '#stages/operate/agent/agent-settings.ts'
-import { journalOver } from '#stages/operate/agent/journal.ts'
-import { askForSubmission, type SubmissionAsker, type TypedSubmission } from '#stages/operate/agent/typed-submission.ts'
+import {
+  askForSubmission,
+  openSpending,
+  type Spending,
+  type SubmissionAsker,
+  type TypedSubmission,
+} from '#stages/operate/agent/typed-submission.ts'
 import { askMessage, askPrompt, type AskViewDeps } from './ask-view.ts'
 import { type CiteDeps, citedIn } from './cited.ts'
 import { answerFaults } from './decision-faults.ts'
 
 export type AnswerDeps = AskViewDeps &
   CiteDeps & {
-    ledger: Pick<Ledger, 'getRun' | 'readAsks' | 'endAsk' | 'whileAnswering' | 'countSpent'>
+    ledger: Pick<Ledger, 'getRun' | 'readAsks' | 'endAsk' | 'whileAnswering' | 'reserve' | 'countSpent'>
     model: SubmissionAsker['model']
     /** Names the model of the role `chat`, and how it is asked. */
     chat(signal: AbortSignal): Promise<ModelSettings>
@@ -27,7 +32,6 @@ export type AnswerDeps = AskViewDeps &
   }
 
 type Asked = { run: Run; ask: Ask }
-type Spent = { prompt_tokens: number; completion_tokens: number }
 
 const limits = { maxTokens: 2_048, maxContextTokens: 32_000 }
 const maxReason = 500
@@ -58,27 +62,33 @@ export async function answerAsk(
 
 async function answer(asked: Asked, deps: AnswerDeps, signal: AbortSignal): Promise<'over' | 'again'> {
   const { run, ask } = asked
-  const spent: Spent = { prompt_tokens: 0, completion_tokens: 0 }
+  const spending = spendingOf(run, deps)
+  const { used } = spending
   const head = { phase: run.phase, origin: deps.origin, causationSeq: ask.seq }
   const { askId: ask_id } = ask
+  const spent = () => ({ prompt_tokens: used.promptTokens, completion_tokens: used.completionTokens })
   const fail = (code: ErrorCode, reason: string) => {
-    const data = { ask_id, error_code: code, reason: reason.slice(0, maxReason), ...spent }
+    const data = { ask_id, error_code: code, reason: reason.slice(0, maxReason), ...spent() }
     return deps.ledger.endAsk(run.runId, { event: 'ask.failed', ...head, status: 'error', errorCode: code, data })
   }
   try {
-    const { outcome, record } = await submissionFor(asked, spent, deps, signal)
+    const { outcome, record } = await submissionFor(asked, spending, deps, signal)
     if (outcome.kind === 'invalid') await fail('POLICY_002', `no valid answer: ${outcome.reason}`)
     else {
       const { model, promptHash: prompt_hash, schemaHash: schema_hash } = record
-      const data = { ask_id, answer: outcome.details, model, prompt_hash, schema_hash, ...spent }
+      const data = { ask_id, answer: outcome.details, model, prompt_hash, schema_hash, ...spent() }
       await deps.ledger.endAsk(run.runId, { event: 'ask.answered', ...head, data })
     }
   } catch (error) {
     const fault = asAppError(error, 'TOOL_004')
     if (signal.aborted || !/^(?:AGENT|LIMIT)_/.test(fault.code)) throw fault
     deps.log.warn('what is asked about a run is not answered', { run_id: run.runId, error: fault })
-    const mayWait = fault instanceof ModelUnavailable && spent.prompt_tokens === 0
-    if (mayWait && Date.now() - ask.at < deps.awayLimitMs) return 'again'
+    const mayWait =
+      fault instanceof ModelUnavailable && used.promptTokens === 0 && Date.now() - ask.at < deps.awayLimitMs
+    if (mayWait) {
+      await deps.ledger.reserve(run.runId, { of: 'ask', tokens: 0 })
+      return 'again'
+    }
     await fail(fault.code === 'LIMIT_004' ? fault.code : 'POLICY_001', fault.message)
   }
   // The dispatcher counts what runs use for the day of their project only while they go on.
@@ -88,7 +98,7 @@ async function answer(asked: Asked, deps: AnswerDeps, signal: AbortSignal): Prom
 
 async function submissionFor(
   { run, ask }: Asked,
-  spent: Spent,
+  { journal, budget }: Spending,
   deps: AnswerDeps,
   signal: AbortSignal,
 ): Promise<TypedSubmission<RunAnswer>> {
@@ -96,24 +106,18 @@ async function submissionFor(
     answerFaults(given, { lastSeq: run.seq, ...(await citedIn(given, run, deps)) })
   const message = await askMessage(run, ask, deps)
   const question = { run, name: 'ask', system: askPrompt, message, details: RunAnswer, faults, limits }
-  const journal = journalOver(({ event, data }) => {
-    if (event !== 'model.responded') return
-    spent.prompt_tokens += data.prompt_tokens ?? 0
-    spent.completion_tokens += data.completion_tokens ?? 0
-  })
-  const budget = {
-    isLimited: (await roomFor(run, deps)) !== Infinity,
-    reserve: async (tokens: number) =>
-      tokens + spent.prompt_tokens + spent.completion_tokens <= (await roomFor(run, deps)),
-  }
   const asker = { model: deps.model, settings: await deps.chat(signal), journal, budget }
   return askForSubmission(question, asker, signal)
 }
 
-/** A run that has ended has no part of its project's day any more: there may be used what nobody has. */
-async function roomFor({ runId }: Run, { ledger }: AnswerDeps): Promise<number> {
-  const run = await ledger.getRun(runId)
-  if (!isEnded(run.status)) return roomOf(run)
-  const { used, limit, others } = await ledger.countSpent(run, { nowMs: Date.now() })
-  return Math.min((run.budget ?? Infinity) - run.tokens, (limit ?? Infinity) - used - others)
+/** A run that has ended, or is being stopped, has no part of its project's day any more: there may be used what nobody has. */
+function spendingOf(run: Run, { ledger }: AnswerDeps): Spending {
+  const { runId, budget } = run
+  if (!isEnded(run.status) && run.stop === null)
+    return openSpending(run, (tokens) => ledger.reserve(runId, { of: 'ask', tokens }))
+  return openSpending({ ...run, budget: budget ?? Infinity }, async (tokens) => {
+    const { used, limit, others } = await ledger.countSpent(run, { nowMs: Date.now() })
+    const room = Math.min((budget ?? Infinity) - run.tokens, (limit ?? Infinity) - used - others)
+    return tokens <= room ? 'reserved' : 'full'
+  })
 }

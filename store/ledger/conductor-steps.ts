@@ -18,7 +18,7 @@ import { expectKnownRun, NamedFields, pairsOf, runScript } from './script.ts'
 import type { LedgerStore } from './store.ts'
 import { ownerOf, storedEvents } from './stored-events.ts'
 
-const [claimScript, noteReplyScript] = [runScript('claim-step', 'keys'), runScript('note-reply', 'keys')]
+const [claimScript, noteReplyScript] = [runScript('claim-step', 'events'), runScript('note-reply', 'events')]
 const [commitScript, sendScript, noteItemScript] = [
   runScript('commit-step'),
   runScript('send-inbox'),
@@ -78,13 +78,16 @@ export async function claimStep(
 
 const StepReply = z.enum(['noted', 'lost'])
 
-/** Keeps the record of a reply before it is acted on, so that it is not asked for again. `lost`: the step is not the token's any more. */
+/**
+ * Keeps the record of a reply before it is acted on, so that it is not asked for again, and where there is a budget its `tokens` reserved until
+ * the commit. `lost`: the step is not the token's any more.
+ */
 export async function noteReply(
   store: LedgerStore,
   runId: RunId,
-  { token, version, recordHash }: { token: string; version: number; recordHash: string },
+  { token, version, recordHash, tokens }: { token: string; version: number; recordHash: string; tokens: number },
 ): Promise<'noted' | 'lost'> {
-  const answer = await noteReplyScript(store.redis, agendaKeys(store, runId), [token, version, recordHash])
+  const answer = await noteReplyScript(store.redis, agendaKeys(store, runId), [token, version, recordHash, tokens])
   return StepReply.parse(expectKnownRun(runId, answer))
 }
 

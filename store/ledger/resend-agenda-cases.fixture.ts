@@ -36,8 +36,31 @@ export const agendaCases: readonly ResendCase[] = [
     what: 'of a planner',
     async prepare(test) {
       const runId = await claimed(test)
-      const reply = { token: 'the-token', version: 0, recordHash: 'r' }
+      await test.ledger.setBudget(runId, { tokens: 100, origin })
+      await test.ledger.reserve(runId, { of: { token: 'the-token' }, tokens: 60 })
+      const reply = { token: 'the-token', version: 0, recordHash: 'r', tokens: 40 }
       return { runId, send: ({ ledger }) => ledger.noteReply(runId, reply) }
+    },
+  },
+  {
+    script: 'reserve',
+    what: 'for the step of a conductor',
+    async prepare(test) {
+      const runId = await claimed(test)
+      await test.ledger.setBudget(runId, { tokens: 100, origin })
+      return { runId, send: ({ ledger }) => ledger.reserve(runId, { of: { token: 'the-token' }, tokens: 60 }) }
+    },
+  },
+  {
+    script: 'commit-step',
+    what: 'that waits for tokens',
+    async prepare(test) {
+      const runId = await claimed(test)
+      await test.ledger.setBudget(runId, { tokens: 100, origin })
+      await test.ledger.reserve(runId, { of: { token: 'the-token' }, tokens: 60 })
+      const waits = { kind: 'budget', needs: 101 } as const
+      const step = { token: 'the-token', version: 0, state, consumed: 0, dispatch: [], waits, events: [] }
+      return { runId, send: ({ ledger }) => ledger.commitStep(runId, step) }
     },
   },
   {

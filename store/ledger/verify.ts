@@ -6,6 +6,7 @@ import { isEndedOperation, operationStatuses, type OperationStatus, type Repeate
 import { isEnded, type Run } from '#domain/run.ts'
 import { segmentOf } from './stored-events.ts'
 import { readAgenda } from './conductor-steps.ts'
+import { readReserved } from './budgets.ts'
 import { foldAgenda, foldItems } from './fold-agenda.ts'
 import { foldOperations, type OperationsFold } from './fold-operations.ts'
 import { foldBudgets } from './fold-budgets.ts'
@@ -73,7 +74,10 @@ export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verif
   // Of what is missing invariant 1 has said it.
   if (events >= run.seq) violations.push(...causes.violations, ...tally.violations(await readTally(store, runId)))
   violations.push(...(await strayDoing(store, runId, accounts)))
-  violations.push(...budgets.violations(run, accounts), ...withoutEnd(run, accounts, operations))
+  violations.push(
+    ...budgets.violations(run, accounts, await readReserved(store, runId)),
+    ...withoutEnd(run, accounts, operations),
+  )
   violations.push(...compareResults(accounts, await readResults(store, run)))
   return { violations, events, operations: accounts.size }
 }
