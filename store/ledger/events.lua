@@ -72,8 +72,7 @@ end
 -- Those whose tokens count: what a model has answered to an operation, to the conductor, to the watcher, or to who asks about the run.
 local is_answer = {
   ['model.responded'] = true, ['agenda.decided'] = true, ['conductor.decided'] = true, ['objective.refined'] = true,
-  ['conductor.failed'] = true, ['watcher.reviewed'] = true, ['watcher.failed'] = true,
-  ['ask.answered'] = true, ['ask.failed'] = true,
+  ['conductor.failed'] = true, ['watcher.reviewed'] = true, ['watcher.failed'] = true, ['ask.answered'] = true, ['ask.failed'] = true,
 }
 
 -- The number of the last event that this command has written; nil without any. Whether one of them is the answer of a model, and the
