@@ -216,8 +216,9 @@ describe('watcher wake', () => {
       ...ended,
     ])
     const raised = events.find(({ event }) => event === 'escalation.raised')
+    const last = events.findLast(({ event }) => event === 'item.ended')
     const decided = events.filter(({ event }) => event === 'conductor.decided')
-    expect(decided.map((event) => event.causation_seq)).toEqual([raised?.seq, undefined])
+    expect(decided.map((event) => event.causation_seq)).toEqual([raised?.seq, last?.seq])
     expectReasons(events)
     expect([status, (await asked()) - before]).toEqual(['completed', 4])
   })
