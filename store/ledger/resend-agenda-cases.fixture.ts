@@ -109,10 +109,9 @@ export const agendaCases: readonly ResendCase[] = [
       const runId = await conductedRun(ledger)
       const askId = 'a0123456789abcdef'
       await ledger.receiveAsk(runId, { askId, text: 'Why?', by: 'human/t1', phase: 'execution', origin })
-      const end = { kind: 'failed', code: 'POLICY_001', reason: 'away' } as const
-      const data = { ask_id: askId, error_code: end.code, reason: end.reason, prompt_tokens: 3, completion_tokens: 1 }
-      const event = anEvent({ event: 'ask.failed', phase: 'execution', data })
-      return { runId, send: (client) => client.ledger.endAsk(runId, askId, { end, event }) }
+      const fault = { error_code: 'POLICY_001', reason: 'away', prompt_tokens: 3, completion_tokens: 1 }
+      const event = { event: 'ask.failed', phase: 'execution', origin, data: { ask_id: askId, ...fault } } as const
+      return { runId, send: (client) => client.ledger.endAsk(runId, event) }
     },
   },
   {

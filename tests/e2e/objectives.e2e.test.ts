@@ -124,7 +124,7 @@ describe('basic', () => {
     const agents = seen.flatMap(({ active_operations: active }) => active.map(({ agent }) => agent))
     expect(new Set(agents)).toEqual(new Set(request.agents))
     const parts = seen.flatMap(({ active_operations: active }) => active.map((operation) => operation.current_step))
-    expect(parts).toContain('planning')
+    expect(parts).toContain('observing')
   })
 
   it.for(eachWire)('is told live, its findings too, while it runs, over %s', async (wire) => {
