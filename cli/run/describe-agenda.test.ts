@@ -34,6 +34,7 @@ const anItem = (item: Partial<AgendaItemView> & { item_id: string }): AgendaItem
 
 const aDecision = (decision: Partial<AgendaDecision>): AgendaDecision => ({
   seq: 6,
+  follows_from: null,
   ts: '2026-05-01T12:00:00.000Z',
   kind: 'plan',
   summary: '',

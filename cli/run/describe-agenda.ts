@@ -164,8 +164,8 @@ function decidedText({ kind, item_ids: ids, reason, summary }: AgendaDecision): 
   return words[kind]
 }
 
-function basisLines({ cited }: AgendaDecision): string[] {
-  return cited.length === 0
-    ? []
-    : ['  it rests on:', ...cited.map(({ seq, summary }) => `    event ${seq}: ${summary}`)]
+function basisLines({ cited, follows_from: cause }: AgendaDecision): string[] {
+  const eventText = ({ seq, summary }: AgendaDecision['cited'][number]) => `event ${seq}: ${summary}`
+  const after = cause === null ? [] : [`  it follows from ${eventText(cause)}`]
+  return cited.length === 0 ? after : [...after, '  it rests on:', ...cited.map((event) => `    ${eventText(event)}`)]
 }

@@ -22,7 +22,13 @@ export function drainInbox(
   now: number,
 ): AgendaState {
   const items = state.items.map((item) => withCounts(item, counts.get(item.item_id)))
-  return messages.reduce((known, message) => hear(known, message, now), { ...state, items })
+  return messages.reduce(
+    (known, message) => {
+      const { seq: cause = known.cause } = message
+      return { ...hear(known, message, now), ...(cause !== undefined && { cause }) }
+    },
+    { ...state, items },
+  )
 }
 
 function withCounts(item: ItemState, counts: ItemCounts | undefined): ItemState {

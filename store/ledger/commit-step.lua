@@ -4,7 +4,7 @@
 -- The token stays with the version that it has made, so that its holder learns that a commit it sends again was applied. `open`: an item has
 -- not ended that is to be planned again.
 local refused = refusal()
-local is_decision = { ['agenda.decided'] = true, ['conductor.decided'] = true, ['objective.refined'] = true }
+local is_decision = { ['agenda.decided'] = true, ['plan.approved'] = true, ['conductor.decided'] = true, ['objective.refined'] = true }
 if refused then return refused end
 local agenda = KEYS[own_keys + 1]
 local held = redis.call('HMGET', agenda, 'token', 'made_by')

@@ -201,8 +201,10 @@ local function bare_outcome(id, status, code, reason)
   return (string.gsub(cjson.encode(outcome), '"changedFiles":{}', '"changedFiles":[]'))
 end
 
--- Tells the conductor of the run, whose next step hears it.
-local function tell_conductor(message)
+-- Tells the conductor of the run, whose next step hears it. `seq`: the number of the event that the message tells of, which what is decided
+-- then follows from.
+local function tell_conductor(message, seq)
+  if seq then message = '{"seq":' .. text(seq) .. ',' .. string.sub(message, 2) end
   redis.call('RPUSH', keys.inbox, message)
   redis.call('HINCRBY', keys.run, 'messages', 1)
   redis.call('HDEL', keys.run, 'conductor_waits')
@@ -260,8 +262,8 @@ local function end_item(item, at)
     data[what] = tonumber(item_field(item, what) or '0')
   end
   data.faults = cjson.decode(item_field(item, 'faults') or '{}')
-  emit(at, { 0, body_of('item.ended', ledger_origin, { cause = item_field(item, 'started') or nil }, data) })
-  tell_conductor(cjson.encode({ kind = 'item_ended', item_id = item }))
+  local seq = emit(at, { 0, body_of('item.ended', ledger_origin, { cause = item_field(item, 'started') or nil }, data) })
+  tell_conductor(cjson.encode({ kind = 'item_ended', item_id = item }), seq)
 end
 
 -- Counts an operation that has ended for its item. The outcome's texts escape their quotes, so that these cannot match there.

@@ -1,9 +1,8 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import type { AgendaState, InboxMessage } from '#domain/agenda.ts'
 import { AppError } from '#domain/error.ts'
-import { sha256 } from '#domain/ids.ts'
 import { isEnded, type Run } from '#domain/run.ts'
-import { commandOf, type IdempotencyStore } from '#stages/intake/idempotency.ts'
+import { commandOf, expectSameBody, type IdempotencyStore } from '#stages/intake/idempotency.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import type { Composition } from '#store/objects/composition.ts'
 import type { DecisionRecord } from '#store/objects/decision-record.ts'
@@ -101,12 +100,7 @@ async function send(
   { key, caller }: Sender,
   { ledger, idempotency }: AgendaRouteDeps,
 ): Promise<void> {
-  if (key !== undefined) {
-    const bodyHash = sha256(JSON.stringify([runId, message]))
-    const first = await idempotency.claim(projectId, key, { bodyHash, runId })
-    if (first.bodyHash !== bodyHash)
-      throw new AppError('INTAKE_005', 'This Idempotency-Key was used before with another request.')
-  }
+  await expectSameBody({ projectId, key, runId, body: message }, idempotency)
   if (conductor === null && !isEnded(status))
     throw new AppError('RUN_006', `Run "${runId}" is not planned yet: its code is being looked at.`)
   const origin = { kind: 'human', id: caller.tokenId } as const
