@@ -95,6 +95,7 @@ function statusText({ status, counts, retries }: AgendaItemView): string {
   if (counts === null || status === 'cancelled') return again
   if (counts.fault !== null) return `${again}: ${counts.fault.error_code} ${counts.fault.reason}`
   if (counts.planned > 0) return `${again}, ${operationsText(counts)}`
+  if (counts.left > 0) return `${again}, with ${figure(counts.left)} not done`
   if (status === 'ended' || counts.estimate?.operations === 0) return `${again}, with nothing to do`
   return counts.estimate === null ? again : `${again}, ${estimateText(counts.estimate)}`
 }
