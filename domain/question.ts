@@ -40,18 +40,27 @@ export type ApprovalAnswer = z.infer<typeof ApprovalAnswer>
 
 const questionStatuses = ['open', 'answered', 'expired', 'cancelled'] as const
 
-/** A question of an operation. Times are milliseconds since the epoch, by Redis' clock. */
+/** Is what some answers about a run do besides being heard: `retry`: what has failed, once the run has ended. */
+export const AnswerActs = z.record(z.string(), z.enum(['cancel', 'retry']))
+
+/**
+ * A question of an operation; or one about the run itself, which nothing waits for, and whose operation and node are null. Times are milliseconds
+ * since the epoch, by Redis' clock.
+ */
 export const Question = z.strictObject({
   requestId: QuestionId,
-  operationId: OperationId,
-  nodeId: NodeId,
+  operationId: OperationId.nullable(),
+  nodeId: NodeId.nullable(),
+  /** Names who asks. */
   bundle: z.string(),
-  path: z.string(),
-  qualifiedName: z.string(),
+  path: z.string().nullable(),
+  qualifiedName: z.string().nullable(),
   ...AskedQuestion.shape,
   status: z.enum(questionStatuses),
+  acts: AnswerActs.optional(),
   askedAt: z.number(),
-  expiresAt: z.number(),
+  /** Null: with the end of the run. */
+  expiresAt: z.number().nullable(),
   /** `by` names who answered, as `kind/id`. About a call there is a verdict; the text is then the reason of a denial, or empty. */
   answer: z
     .strictObject({ text: z.string(), verdict: ApprovalVerdict.optional(), at: z.number(), by: z.string() })

@@ -81,6 +81,12 @@ function foldRun(state: ProgressState, event: EventView): ProgressState {
       return noteModel({ ...state, isConducted: true }, Text.parse(data['model']))
     case 'item.started':
       return { ...state, total: (state.total ?? 0) + Count.parse(data['operations']) }
+    case 'human_input.requested':
+      return { ...state, questions: [...state.questions, questionOf(event)] }
+    case 'human_input.answered': {
+      const questions = state.questions.filter(({ requestId }) => requestId !== data['request_id'])
+      return { ...state, questions }
+    }
     case 'run.completed':
       return { ...state, phase: 'review', status: 'completed' }
     default:

@@ -186,8 +186,8 @@ async function ask(
 type Failed = { error: unknown; deps: StepDeps; signal: AbortSignal }
 
 /**
- * Waits for the model as operations wait for theirs, and then blocks the run: no rule decides in its place. A request that every server
- * refuses, or answers with what is no reply, is not sent for ever.
+ * Waits for the model as operations wait for theirs, also where its answers break off, and then blocks the run: no rule decides in its place. A
+ * request that every server refuses is not sent again.
  */
 function withoutPlanner(run: Run, step: Step, { error, deps, signal }: Failed): Taken {
   const fault = asAppError(error, 'TOOL_004')
@@ -196,7 +196,7 @@ function withoutPlanner(run: Run, step: Step, { error, deps, signal }: Failed): 
   const { conductor } = run
   const waits = conductor?.kind === 'open' && conductor.waits?.kind === 'models' ? conductor.waits : undefined
   const waitedMs = waits === undefined ? 0 : Date.now() - waits.since
-  const isAway = fault instanceof ModelUnavailable
+  const isAway = fault instanceof ModelUnavailable || fault.code === 'AGENT_008'
   if (!isAway || waitedMs > deps.awayLimitMs) {
     const what = isAway ? `has not answered for ${Math.round(waitedMs / 1000)} s` : 'cannot be asked'
     return {

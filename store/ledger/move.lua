@@ -28,7 +28,10 @@ local at = now()
 redis.call('SADD', keys.commands, command)
 if ARGV[2] ~= '' then redis.call('HSET', keys.run, 'status', ARGV[2]) end
 if ARGV[3] ~= '' then redis.call('HSET', keys.run, 'phase', ARGV[3]) end
-if run_has_ended[ARGV[2]] then redis.call('HSET', keys.run, 'ended', text(at)) end
+if run_has_ended[ARGV[2]] then
+  redis.call('HSET', keys.run, 'ended', text(at))
+  expire_own_questions()
+end
 local fields = tonumber(ARGV[next_arg])
 for i = 1, fields do
   local field = ARGV[next_arg + 2 * i - 1]
