@@ -103,6 +103,11 @@ const policies: Readonly<Record<string, Policy>> = {
   citing: { ...usual, decide: ({ asked }, tries) => complete(tries === 0 ? [noFolder] : (asked.paths ?? [])) },
   none: { bootstrap: () => plan([]), decide: () => complete() },
   one: several(1),
+  /** Gives its items so little time that some of what they would do never begins. */
+  hasty: {
+    ...usual,
+    bootstrap: (view) => plan(agentsOf(view, 3).map((name) => ({ ...itemOf(view, name), budget: { seconds: 1 } }))),
+  },
   several: several(3),
   /** Goes on for ever without anything new. */
   fruitless: {

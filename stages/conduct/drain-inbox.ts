@@ -34,6 +34,7 @@ export function drainInbox(
 function withCounts(item: ItemState, counts: ItemCounts | undefined): ItemState {
   const reads = counts?.reads ?? item.reads
   const known = { ...item, ...(reads !== undefined && { reads }) }
+  if (counts !== undefined && item.status === 'ended') return { ...known, result: counts }
   if (counts === undefined || !isUnderWay(item)) return known
   if (isOver(counts)) return { ...known, status: counts.fault === null ? 'ended' : 'blocked', result: counts }
   return counts.planned > 0 ? { ...known, status: 'active' } : known

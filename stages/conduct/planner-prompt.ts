@@ -11,7 +11,7 @@ const maxViewCharacters = 24_000
 
 const role = `You decide what Remora does with one repository. Remora runs agents, called capabilities: each works on many code nodes at once,
 every change is checked by programs, and you never write code yourself. An item of the agenda gives one capability its work: \`where\` names
-paths (globs), languages, kinds or ids of nodes, and an empty \`where\` is all of the run; \`depends_on\` names items that must have ended well before
+paths (globs), names (globs of qualified names, as Shop.*), languages, kinds or ids of nodes, and an empty \`where\` is all of the run; \`depends_on\` names items that must have ended well before
 it begins. Give an item success criteria that code can check: no_work_left, findings, proved_changes, tests_pass; \`judged\` is for the rest.
 Use as few items as the objective needs, and only capabilities that are listed.
 

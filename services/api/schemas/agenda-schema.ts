@@ -26,7 +26,8 @@ const CriterionView = z
     least: z.int().optional(),
     text: z.string().optional(),
     met: z.boolean().nullable().meta({
-      description: 'null while that is not known, and of what a model judges',
+      description:
+        'null while that is not known, and of what a model judges; `tests_pass` and `proved_changes` are judged once more by what the run was composed to',
     }),
   })
   .meta({ id: 'SuccessCriterion', description: 'code checks each but `judged`' })
