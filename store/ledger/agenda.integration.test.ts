@@ -157,7 +157,7 @@ describe('an item of an agenda', () => {
     expect((await ledger.getRun(runId)).counts).toMatchObject({ ready: 0, dispatched: 0, running: 1, skipped: 449 })
     if (claimed.kind !== 'claimed') throw new Error('it was dispatched')
     await ledger.settle(claimed.attempt, 1, { outcome: anOutcome(), events: [] })
-    expect(await heardOf(runId)).toEqual([{ kind: 'item_ended', item_id: 'late' }])
+    expect(await heardOf(runId)).toMatchObject([{ kind: 'item_ended', item_id: 'late' }])
     const [ended] = await eventsOf(runId, 'item.ended')
     expect(ended?.data).toMatchObject({ counts: { succeeded: 1, skipped: 449 }, faults: { LIMIT_004: 449 }, left: 449 })
     expect(await redis.hget(run, 'deadlines')).toBe('{}')
