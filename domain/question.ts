@@ -40,9 +40,6 @@ export type ApprovalAnswer = z.infer<typeof ApprovalAnswer>
 
 const questionStatuses = ['open', 'answered', 'expired', 'cancelled'] as const
 
-/** Is what some answers about a run do besides being heard: `retry`: what has failed, once the run has ended. */
-export const AnswerActs = z.record(z.string(), z.enum(['cancel', 'retry']))
-
 /**
  * A question of an operation; or one about the run itself, which nothing waits for, and whose operation and node are null. Times are milliseconds
  * since the epoch, by Redis' clock.
@@ -57,7 +54,8 @@ export const Question = z.strictObject({
   qualifiedName: z.string().nullable(),
   ...AskedQuestion.shape,
   status: z.enum(questionStatuses),
-  acts: AnswerActs.optional(),
+  /** Says what answers about a run do. `retry`: what has failed, once the run has ended. */
+  acts: z.record(z.string(), z.enum(['cancel', 'retry'])).optional(),
   askedAt: z.number(),
   /** Null: with the end of the run. */
   expiresAt: z.number().nullable(),

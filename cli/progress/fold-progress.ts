@@ -83,10 +83,8 @@ function foldRun(state: ProgressState, event: EventView): ProgressState {
       return { ...state, total: (state.total ?? 0) + Count.parse(data['operations']) }
     case 'human_input.requested':
       return { ...state, questions: [...state.questions, questionOf(event)] }
-    case 'human_input.answered': {
-      const questions = state.questions.filter(({ requestId }) => requestId !== data['request_id'])
-      return { ...state, questions }
-    }
+    case 'human_input.answered':
+      return withoutQuestion(state, event)
     case 'run.completed':
       return { ...state, phase: 'review', status: 'completed' }
     default:
@@ -154,7 +152,9 @@ function questionOf(event: EventView): OpenQuestion {
 
 function withoutQuestion(state: ProgressState, event: EventView): ProgressState {
   if (state.questions.length === 0) return state
-  return { ...state, questions: state.questions.filter(({ operationId }) => operationId !== event.operation_id) }
+  const { operation_id: id, data } = event
+  const isOver = ({ operationId, requestId }: OpenQuestion) => operationId === id || requestId === data['request_id']
+  return { ...state, questions: state.questions.filter((question) => !isOver(question)) }
 }
 
 function started(agent: AgentProgress): AgentProgress {

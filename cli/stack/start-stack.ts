@@ -153,8 +153,7 @@ async function startWorkers(
   const watching = () => startWatching(askerEnv('watcher', stores, { modelUrls, model, environment }), inThis)
   if (options.isSmall === true || options.isDry === true) {
     await startOwnWorker(env, log, inThis)
-    startLater(watching, inThis)
-    return undefined
+    return startLater(watching, inThis)
   }
   await watching()
   const workers = startWorkerPool({ count, env, log, say, pauses })
@@ -202,7 +201,7 @@ async function startConducting(env: Env, { log, secrets, releaser, served }: InT
 const watchAfterMs = 30_000
 
 /** Does not let a short run pay for the start of the watcher, which looks at all events of a longer one when it comes. */
-function startLater(start: () => Promise<void>, { log, releaser }: InThisProcess): void {
+function startLater(start: () => Promise<void>, { log, releaser }: InThisProcess): undefined {
   let started: Promise<void> | undefined
   const cancel = after(watchAfterMs, () => {
     started = start().catch((error: unknown) => log.warn('runs are not watched', { error }))

@@ -46,21 +46,16 @@ export const operationEvents = {
     ...node,
   }),
   'operation.resumed': event(worker_call, 'It has its answer and is ready again.', { request_id, ...node }),
-  'human_input.requested': event(
-    'escalation',
-    'It asks a person; with a `call`, whether a tool may be called. Without an operation: about the run, which does not wait for it.',
-    {
-      request_id,
-      attempt: attempt.optional(),
-      question: z.string(),
-      choices: z.array(z.string()).nullable(),
-      call: z.strictObject({ tool: z.string(), arguments: z.string() }).optional(),
-      expires_at: z.number().optional(),
-      item_id,
-      path: z.string().optional(),
-      qualified_name: z.string().optional(),
-    },
-  ),
+  /** Without an operation it is about the run, which does not wait for it. */
+  'human_input.requested': event('escalation', 'It asks a person; with a `call`, whether a tool may be called.', {
+    request_id,
+    attempt: attempt.optional(),
+    question: z.string(),
+    choices: z.array(z.string()).nullable(),
+    call: z.strictObject({ tool: z.string(), arguments: z.string() }).optional(),
+    expires_at: z.number().optional(),
+    ...node,
+  }),
   'human_input.answered': event(
     'escalation',
     'A person has answered; of a call there is a `verdict`, and `answer` is the reason of a denial.',

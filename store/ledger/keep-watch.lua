@@ -16,7 +16,7 @@ local before = tonumber(redis.call('HGET', keys.run, 'seq'))
 emit(at, ARGV, first_event)
 for i = 7, first_event - 1, 2 do
   local request, question = 'q' .. text(redis.call('HINCRBY', keys.run, 'asked', 1)), cjson.decode(ARGV[i + 1])
-  local asked = { request_id = request, question = question.text, choices = question.choices }
+  local asked = { request_id = request, question = question.text, choices = question.choices, path = '', qualified_name = '' }
   local of = { bundle = question.bundle, cause = text(before + tonumber(ARGV[i])) }
   local seq = emit(at, { 0, body_of('human_input.requested', { ARGV[4], ARGV[5] }, of, asked) })
   question.requestId, question.askedAt, question.seq = request, at, seq
