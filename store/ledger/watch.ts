@@ -30,7 +30,7 @@ export type KeptWatch = {
 }
 
 /** A question about the run, which follows from one of the events, by its place. */
-export type OwnQuestion = Pick<Question, 'bundle' | 'text' | 'choices' | 'acts'> & { after: number }
+export type OwnQuestion = Pick<Question, 'bundle' | 'text' | 'acts'> & { choices: readonly string[]; after: number }
 
 /**
  * Keeps the state, and adds the events and questions but to a run that has ended or is stopped, in one step. `lost`: another process has kept
