@@ -40,18 +40,25 @@ export type ApprovalAnswer = z.infer<typeof ApprovalAnswer>
 
 const questionStatuses = ['open', 'answered', 'expired', 'cancelled'] as const
 
-/** A question of an operation. Times are milliseconds since the epoch, by Redis' clock. */
+/**
+ * A question of an operation; or one about the run itself, which nothing waits for, and whose operation and node are null. Times are milliseconds
+ * since the epoch, by Redis' clock.
+ */
 export const Question = z.strictObject({
   requestId: QuestionId,
-  operationId: OperationId,
-  nodeId: NodeId,
+  operationId: OperationId.nullable(),
+  nodeId: NodeId.nullable(),
+  /** Names who asks. */
   bundle: z.string(),
-  path: z.string(),
-  qualifiedName: z.string(),
+  path: z.string().nullable(),
+  qualifiedName: z.string().nullable(),
   ...AskedQuestion.shape,
   status: z.enum(questionStatuses),
+  /** Says what answers about a run do. `retry`: what has failed, once the run has ended. */
+  acts: z.record(z.string(), z.enum(['cancel', 'retry'])).optional(),
   askedAt: z.number(),
-  expiresAt: z.number(),
+  /** Null: with the end of the run. */
+  expiresAt: z.number().nullable(),
   /** `by` names who answered, as `kind/id`. About a call there is a verdict; the text is then the reason of a denial, or empty. */
   answer: z
     .strictObject({ text: z.string(), verdict: ApprovalVerdict.optional(), at: z.number(), by: z.string() })

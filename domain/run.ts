@@ -187,6 +187,9 @@ export const Run = z.strictObject({
   reopenedAt: z.number().nullable().default(null),
   /** Names the command of the last reopening. */
   reopenedBy: z.string().nullable().default(null),
+  /** Open questions about the run itself, which it does not wait for; and whether one was answered with the wish to retry what has failed. */
+  ownQuestions: z.int().default(0),
+  wantsRetry: z.boolean().default(false),
   request: RunRequest,
   /** The request's, or that of the last reopening which had one. */
   errorPolicy: ErrorPolicyName.default('skip_downstream'),

@@ -38,7 +38,7 @@ function answerCommand(runId: string, { requestId, call }: Pick<OpenQuestion, 'r
 
 export function describeQuestion(runId: string, question: QuestionView): string {
   const { request_id: requestId, agent, path, qualified_name: name, status, expires_at: expiresAt } = question
-  const work = `${agent} ${nodePlace(path, name)}`
+  const work = path === null ? agent : `${agent} ${nodePlace(path, name ?? '')}`
   const call = question.kind === 'approval' ? question.call : undefined
   const choices = question.kind === 'text' ? (question.choices ?? []) : []
   const head =
@@ -47,8 +47,9 @@ export function describeQuestion(runId: string, question: QuestionView): string 
       : [`${requestId}  ${work} asks to call ${call.tool} with`, ...argumentLines(call.arguments)].join('\n')
   if (status === 'answered') return `${head}\n  answered: ${answerText(question.answer)}`
   if (status !== 'open') return `${head}\n  ${status}`
-  if (Date.parse(expiresAt) < Date.now()) return `${head}\n  expired at ${expiresAt}`
-  return `${head}\n  open until ${expiresAt}: ${answerCommand(runId, { requestId, call })}`
+  if (expiresAt !== null && Date.parse(expiresAt) < Date.now()) return `${head}\n  expired at ${expiresAt}`
+  const until = expiresAt ?? 'the run ends, which does not wait for it'
+  return `${head}\n  open until ${until}: ${answerCommand(runId, { requestId, call })}`
 }
 
 function answerText(answer: QuestionView['answer']): string {

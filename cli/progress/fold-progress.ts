@@ -81,6 +81,10 @@ function foldRun(state: ProgressState, event: EventView): ProgressState {
       return noteModel({ ...state, isConducted: true }, Text.parse(data['model']))
     case 'item.started':
       return { ...state, total: (state.total ?? 0) + Count.parse(data['operations']) }
+    case 'human_input.requested':
+      return { ...state, questions: [...state.questions, questionOf(event)] }
+    case 'human_input.answered':
+      return withoutQuestion(state, event)
     case 'run.completed':
       return { ...state, phase: 'review', status: 'completed' }
     default:
@@ -148,7 +152,9 @@ function questionOf(event: EventView): OpenQuestion {
 
 function withoutQuestion(state: ProgressState, event: EventView): ProgressState {
   if (state.questions.length === 0) return state
-  return { ...state, questions: state.questions.filter(({ operationId }) => operationId !== event.operation_id) }
+  const { operation_id: id, data } = event
+  const isOver = ({ operationId, requestId }: OpenQuestion) => operationId === id || requestId === data['request_id']
+  return { ...state, questions: state.questions.filter((question) => !isOver(question)) }
 }
 
 function started(agent: AgentProgress): AgentProgress {

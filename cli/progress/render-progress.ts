@@ -165,7 +165,8 @@ function figures(state: ProgressState): string {
       const counts = `${endedOperations(state)}/${state.total ?? (state.isConducted ? 0 : '?')} ${state.total === 1 ? 'operation' : 'operations'} done`
       const cancelled = cancelledOperations(state)
       const stopped = cancelled > 0 ? `, ${cancelled} cancelled` : ''
-      const asking = state.questions.length === 0 ? '' : `, ${state.questions.length} waiting for an answer`
+      const waiting = state.questions.filter(({ operationId }) => operationId !== '').length
+      const asking = waiting === 0 ? '' : `, ${waiting} waiting for an answer`
       return `${counts}, ${running} running, ${failedOperations(state)} failed${stopped}${asking}`
     }
     default:

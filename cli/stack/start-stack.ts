@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { ModelKind } from '#domain/model-kind.ts'
+import { after } from '#platform/clock.ts'
 import { type Env, givenValue } from '#platform/env.ts'
 import type { Log, Logging } from '#platform/log.ts'
 import { openReleaser } from '#platform/service-process.ts'
@@ -149,8 +150,12 @@ async function startWorkers(
   await startConducting(askerEnv('conductor', stores, { modelUrls, model, environment }), inThis)
   await startSetups(setupEnv(stores, { environment: ofSetups, bubblewrap }), inThis)
   const env = workerEnv(stores, { modelUrls, model, environment, bubblewrap })
-  if (options.isSmall === true || options.isDry === true) return startOwnWorker(env, log, inThis)
-  await startWatching(askerEnv('watcher', stores, { modelUrls, model, environment }), inThis)
+  const watching = () => startWatching(askerEnv('watcher', stores, { modelUrls, model, environment }), inThis)
+  if (options.isSmall === true || options.isDry === true) {
+    await startOwnWorker(env, log, inThis)
+    return startLater(watching, inThis)
+  }
+  await watching()
   const workers = startWorkerPool({ count, env, log, say, pauses })
   releaser.add('workers', workers.stop)
   return workers
@@ -192,7 +197,22 @@ async function startConducting(env: Env, { log, secrets, releaser, served }: InT
   served.push({ service: 'conductor', healthPort })
 }
 
-/** Watches the runs, in this process. A stack for a few files, or a dry run, has no watcher: its run is over in seconds. */
+/** Nearly all runs of a few files, and dry ones, are over by then. */
+const watchAfterMs = 30_000
+
+/** Does not let a short run pay for the start of the watcher, which looks at all events of a longer one when it comes. */
+function startLater(start: () => Promise<void>, { log, releaser }: InThisProcess): undefined {
+  let started: Promise<void> | undefined
+  const cancel = after(watchAfterMs, () => {
+    started = start().catch((error: unknown) => log.warn('runs are not watched', { error }))
+  })
+  releaser.add('start of the watcher', async () => {
+    cancel()
+    await started
+  })
+}
+
+/** Watches the runs, in this process. */
 async function startWatching(env: Env, { log, secrets, releaser, served }: InThisProcess): Promise<void> {
   const [{ startWatcher }, { parseConfig }] = await Promise.all([
     import('../../services/watcher/watcher-service.ts'),

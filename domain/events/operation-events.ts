@@ -46,13 +46,14 @@ export const operationEvents = {
     ...node,
   }),
   'operation.resumed': event(worker_call, 'It has its answer and is ready again.', { request_id, ...node }),
+  /** Without an operation it is about the run, which does not wait for it. */
   'human_input.requested': event('escalation', 'It asks a person; with a `call`, whether a tool may be called.', {
     request_id,
-    attempt,
+    attempt: attempt.optional(),
     question: z.string(),
     choices: z.array(z.string()).nullable(),
     call: z.strictObject({ tool: z.string(), arguments: z.string() }).optional(),
-    expires_at: z.number(),
+    expires_at: z.number().optional(),
     ...node,
   }),
   'human_input.answered': event(

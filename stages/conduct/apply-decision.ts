@@ -39,8 +39,10 @@ export function applyDecision(
       })
       return { ...counted({ ...state, items }, decided), begin: decision.item_ids }
     }
-    case 'retry':
-      return counted({ ...state, items: state.items.map((item) => again(item, decision.item_id)) }, decided)
+    case 'retry': {
+      const items = state.items.map((item) => again(item, decision.item_id))
+      return { ...counted({ ...state, items }, decided), begin: [decision.item_id] }
+    }
     case 'follow_up':
       return counted({ ...state, items: [...state.items, ...decision.items.map(asWaiting)] }, decided)
     case 'complete':
@@ -78,9 +80,9 @@ export function beginReady(
   return { state: { ...state, items }, dispatch: [...ready] }
 }
 
-/** Counts decisions in a row before which nothing new was made: a change set, a finding. The first one is after the plan. */
-export function fruitlessBefore({ decisions, fruitless, progress = 0 }: AgendaState, made: number): number {
-  return decisions > 0 && made <= progress ? fruitless + 1 : 0
+/** Counts decisions in a row before which nothing new was made: a change set, a finding. The first one after the plan, or a retry, has none before it. */
+export function fruitlessBefore({ fruitless, progress }: AgendaState, made: number): number {
+  return progress !== undefined && made <= progress ? fruitless + 1 : 0
 }
 
 function counted(state: AgendaState, decided: Decided) {

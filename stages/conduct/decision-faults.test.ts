@@ -112,6 +112,9 @@ describe('what a decision makes of the agenda', () => {
       decided,
     )
     expect([beginReady(stuck).dispatch, beginReady(state, begin).dispatch]).toEqual([[], ['later']])
+    const tried = anAgenda([failed, { ...waiting, status: 'ended', result: someCounts() }])
+    const again = applyDecision(tried, retry('later'), decided)
+    expect(beginReady(again.state, again.begin).dispatch).toEqual(['later'])
   })
 
   it('asks for a new approval when the plan has changed, and for none when an item is only tried again', () => {

@@ -78,7 +78,9 @@ describe('a message to the conductor', () => {
 
   it('that the run is reopened begins anew: without the answer, and without counting what brought nothing before', () => {
     const answer = { text: 'done', events: [], paths: [], findings: [] }
-    const after = drained(anAgenda([], { fruitless: 1, progress: 5, answer }), [{ kind: 'reopened' }])
+    const items = [anItemState('a', { status: 'ended' }), anItemState('b', { status: 'cancelled' })]
+    const after = drained(anAgenda(items, { fruitless: 1, progress: 5, answer }), [{ kind: 'reopened' }])
+    expect(statuses(after)).toEqual(['ended', 'waiting'])
     expect(after).toMatchObject({ fruitless: 0, answer: null, heard: [{ kind: 'reopened' }] })
     const rationale = { text: 'no way', events: [], confidence: 1 }
     const blocked = anAgenda([], { bootstrap: { kind: 'block', model: 'm', rationale } })

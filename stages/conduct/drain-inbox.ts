@@ -57,7 +57,11 @@ function hear(state: AgendaState, message: InboxMessage, now: number): AgendaSta
       // What decisions before it have brought is not held against the next ones.
       const { progress: _, bootstrap, ...known } = state
       const plan = bootstrap?.kind === 'block' ? null : bootstrap // who saw no way is asked for a plan again
-      return remember({ ...known, bootstrap: plan, fruitless: 0, answer: null }, message)
+      // What its end has kept from beginning may begin now.
+      const items = known.items.map((item): ItemState => {
+        return item.status === 'cancelled' ? { ...item, status: 'waiting' } : item
+      })
+      return remember({ ...known, items, bootstrap: plan, fruitless: 0, answer: null }, message)
     }
     case 'said':
     case 'answer':

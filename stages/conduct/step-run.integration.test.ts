@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { FaultPlan } from '#rehearsal/faults.ts'
+import { startRehearsal } from '#rehearsal/rehearsal-server.ts'
 import { getDecisionRecord } from '#store/objects/decision-record.ts'
 import { useOpened } from '#testing/use-opened.ts'
 import { openConducting } from './conducted-run.fixture.ts'
@@ -155,9 +157,13 @@ describe('a model that does not answer', () => {
     expect((await run.agendaOf(runId)).items).toEqual([])
   })
 
-  it('goes on when it answers again', async () => {
+  it('goes on when it answers again, also after answers that broke off', async () => {
     const runId = await run.conducted()
-    await (await run.conductor('one', {}, nowhere)).step(runId)
+    const faults = FaultPlan.parse({ shares: { truncated: 1 } })
+    const breaking = await startRehearsal({ host: '127.0.0.1', port: 0, faults })
+    onTestFinished(() => breaking.close())
+    expect(await (await run.conductor('one', {}, breaking.url)).step(runId)).toBe('waits')
+    expect(await (await run.conductor('one', {}, nowhere)).step(runId)).toBe('waits')
     expect(await (await run.conductor('one')).step(runId)).toBe('idle')
     expect((await run.agendaOf(runId)).items).toHaveLength(1)
   })

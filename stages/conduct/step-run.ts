@@ -194,8 +194,8 @@ function citationsOf(decision: PlannerDecision) {
 type Failed = { error: unknown; spending: Spending; deps: StepDeps; signal: AbortSignal }
 
 /**
- * Waits for the model, and for tokens, as operations wait for theirs. Without a model it then blocks the run: no rule decides in its place. A
- * request that every server refuses, or answers with what is no reply, is not sent for ever.
+ * Waits for the model, and for tokens, as operations wait for theirs, also where its answers break off. Without a model it then blocks the run: no
+ * rule decides in its place. A request that every server refuses is not sent again.
  */
 function withoutPlanner(run: Run, step: Step, { error, spending, deps, signal }: Failed): Taken {
   const fault = asAppError(error, 'TOOL_004')
@@ -211,7 +211,7 @@ function withoutPlanner(run: Run, step: Step, { error, spending, deps, signal }:
   deps.log.warn('the model that decides about a run does not answer', { run_id: run.runId, error: fault })
   const waits = before?.kind === 'models' ? before : undefined
   const waitedMs = waits === undefined ? 0 : Date.now() - waits.since
-  const isAway = fault instanceof ModelUnavailable
+  const isAway = fault instanceof ModelUnavailable || fault.code === 'AGENT_008'
   if (!isAway || waitedMs > deps.awayLimitMs) {
     const what = isAway ? `has not answered for ${Math.round(waitedMs / 1000)} s` : 'cannot be asked'
     return {

@@ -3,7 +3,7 @@ import type { OperationId, RunId } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
 import type { NewDecision } from '#store/ledger/decisions.ts'
 import { redisNowMs } from '#store/ledger/store.ts'
-import { anOutcome, aPlannedOperation, endRun, planReopened, testLedger } from '#testing/open-test-ledger.ts'
+import { anEvent, anOutcome, aPlannedOperation, endRun, planReopened, testLedger } from '#testing/open-test-ledger.ts'
 import { until } from '#testing/until.ts'
 import { useOpened } from '#testing/use-opened.ts'
 import { rejectedWork } from './rejected-work.ts'
@@ -174,4 +174,24 @@ describe('a retry that was asked for beside a rejection', () => {
     await planReopened(test.ledger, run, [one])
     expect(await start(run)).toMatchObject({ generation: 2, states: ['started'] })
   })
+})
+
+it('what failed is tried again once, after the end of the run, where the answer about it asks for that', async () => {
+  const { ledger } = test
+  const runId = await test.executing([one, other])
+  const questions = [
+    { after: 0, bundle: 'watcher', text: 'What now?', choices: ['retry'], acts: { retry: 'retry' } } as const,
+  ]
+  await ledger.keepWatch(runId, { token: 'w', version: 1, state: {}, events: [anEvent()], questions })
+  await ledger.resume(runId, { requestId: 'q1', text: 'retry', by: person, command: 'answer' })
+  expect(await ledger.wantedNotes()).toContainEqual({ runId, at: expect.any(Number) })
+  const [fails, works] = await test.claimReady(runId)
+  if (fails === undefined || works === undefined) throw new Error('two were ready')
+  await ledger.settle(fails, 1, { outcome: anOutcome({ status: 'failed', errorCode: 'AGENT_004' }), events: [] })
+  await start(runId)
+  expect((await ledger.getRun(runId)).generation).toBe(1)
+  await ledger.settle(works, 1, { outcome: anOutcome(), events: [] })
+  await ended(runId, 'failed')
+  for (const _ of [1, 2]) await start(runId)
+  expect(await ledger.getRun(runId)).toMatchObject({ status: 'running', generation: 2, wantsRetry: false })
 })

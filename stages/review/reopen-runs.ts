@@ -20,8 +20,8 @@ export type WantedRetries = { run: Run; wanted: WantedRetry[] }
 const maxTries = 10
 
 /**
- * Reopens an ended run for all that its decisions want to be tried again, 1,000 operations at most; the rest follows when that has ended. May
- * be called by several processes, and again after any of them died: there is one such generation. RUN_001 for an unknown run.
+ * Reopens an ended run for all that its decisions want to be tried again, 1,000 operations at most; the rest follows when that has ended. Before
+ * that it is reopened once for what has failed, where an answer asks for it. May be called by several processes, and again after any of them died: there is one such generation. RUN_001 for an unknown run.
  */
 export async function startWantedRetries(runId: RunId, deps: StartWantedDeps): Promise<WantedRetries> {
   const { ledger, modelKind, origin } = deps
@@ -29,8 +29,13 @@ export async function startWantedRetries(runId: RunId, deps: StartWantedDeps): P
     const run = await ledger.getRun(runId)
     const wanted = await wantedByDecisions(run, await ledger.readDecisions(runId), ledger)
     const waiting = wanted.flatMap(({ state, decision }) => (state === 'waiting' ? [decision.operationId] : []))
-    const isDue = waiting.length > 0 && isEnded(run.status) && mayGoOn(run.request.labels, modelKind)
-    if (!isDue || tries === maxTries) return { run, wanted }
+    const mayReopen = isEnded(run.status) && mayGoOn(run.request.labels, modelKind) && tries < maxTries
+    const hasFailed = (run.counts.failed ?? 0) + (run.counts.blocked ?? 0) > 0
+    if (mayReopen && run.wantsRetry && hasFailed) {
+      await ledger.reopen(run, { wanted: wantedAgain(run), origin, command: newToken() })
+      continue
+    }
+    if (!mayReopen || waiting.length === 0) return { run, wanted }
     const operations = [...new Set(waiting)].slice(0, mostOperations)
     await ledger.reopen(run, { wanted: { operations, byDecisions: true }, origin, command: newToken() })
   }

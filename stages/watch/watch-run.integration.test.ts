@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'
+import type { Escalation } from '#domain/agenda.ts'
 import type { RunId } from '#domain/ids.ts'
 import { openModelPool } from '#models/model-pool.ts'
 import { silentLog } from '#platform/log.ts'
@@ -8,13 +9,14 @@ import { runKeys } from '#store/ledger/keys.ts'
 import { openLedger } from '#store/ledger/ledger.ts'
 import { redisNowMs } from '#store/ledger/store.ts'
 import { openToldGroup } from '#store/ledger/told-events.ts'
-import { anOutcome, aPlannedOperation, testLedger } from '#testing/open-test-ledger.ts'
+import { anOutcome, aPlannedOperation, endRun, testLedger } from '#testing/open-test-ledger.ts'
 import { until } from '#testing/until.ts'
 import { useOpened } from '#testing/use-opened.ts'
 import { startRehearsal } from '#rehearsal/rehearsal-server.ts'
 import { runWatcher } from './run-watcher.ts'
 import { usualThresholds } from './usual-thresholds.fixture.ts'
 import { type WatchDeps, watchRun } from './watch-run.ts'
+import { unwatched } from './watch-state.ts'
 
 const test = useOpened(async () => {
   const [stores, rehearsal] = await Promise.all([testLedger(), startRehearsal({ host: '127.0.0.1', port: 0 })])
@@ -48,6 +50,18 @@ async function aFailingRun(): Promise<RunId> {
 async function ofWatcher(runId: RunId) {
   const events = await test.ledger.readEvents(runId, { after: 0, limit: 1_000 })
   return events.filter((event) => event.origin.kind === 'watcher')
+}
+
+/** Has the watcher raise what was escalated when it was killed. */
+async function raise(runId: RunId, ...mitigations: Escalation['mitigation'][]): Promise<void> {
+  const { seq } = await test.ledger.getRun(runId)
+  const raising = mitigations.map((mitigation, index) => ({
+    ...({ kind: 'failure_spike', urgency: 'high', affected: [], rationale: 'all fail' } as const),
+    ...{ mitigation, dedup_key: mitigation, from_seq: 1, to_seq: 2, command: `raise ${index}` },
+  }))
+  const state = { ...unwatched, cursor: seq, raising }
+  await test.ledger.keepWatch(runId, { token: 'killed', version: 1, state, events: [] })
+  await watchRun(runId, deps(), never)
 }
 
 const namesOf = async (runId: RunId) => (await ofWatcher(runId)).map(({ event }) => event)
@@ -120,6 +134,36 @@ describe('the watcher', () => {
     const [reviewed, ...more] = await ofWatcher(runId)
     expect(reviewed?.data['kind']).toBe('stalled_run')
     expect(more.map(({ event }) => event)).toEqual(['escalation.raised'])
+  })
+
+  it('asks a person what is to be done about a run without a conductor, which goes on, and the answer does it', async () => {
+    const runId = await aFailingRun()
+    await raise(runId, 'notify', 'retry')
+    const [question, ...more] = await test.ledger.listQuestions(runId)
+    expect(more).toEqual([])
+    expect(question).toMatchObject({
+      operationId: null,
+      bundle: 'watcher',
+      text: 'failure_spike, urgency high: all fail',
+      choices: ['continue', 'retry what failed', 'cancel the run'],
+      status: 'open',
+    })
+    expect(await test.ledger.getRun(runId)).toMatchObject({ status: 'running', ownQuestions: 1 })
+    const answer = { requestId: 'q1', text: 'cancel the run', by: { kind: 'human', id: 'me' }, command: 'one' } as const
+    await expect(test.ledger.resume(runId, { ...answer, text: 'stop' })).rejects.toMatchObject({ code: 'ASK_005' })
+    for (const _ of [1, 2]) await test.ledger.resume(runId, answer)
+    await expect(test.ledger.resume(runId, { ...answer, command: 'two' })).rejects.toMatchObject({ code: 'RUN_007' })
+    expect(await test.ledger.getRun(runId)).toMatchObject({ stop: { by: 'human/me' }, ownQuestions: 0 })
+    expect((await test.ledger.verify(runId)).violations).toEqual([])
+  })
+
+  it('asks no longer than the run goes on', async () => {
+    const runId = await test.executing([aPlannedOperation('one')])
+    await raise(runId, 'request_human')
+    await test.settleAll(runId)
+    await endRun(test.ledger, runId, 'failed')
+    expect(await test.ledger.listQuestions(runId)).toMatchObject([{ status: 'expired' }])
+    expect((await test.ledger.verify(runId)).violations).toEqual([])
   })
 
   it('says nothing about a run that is being stopped', async () => {

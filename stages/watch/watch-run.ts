@@ -1,10 +1,11 @@
-import type { InboxMessage } from '#domain/agenda.ts'
+import type { Escalation, InboxMessage } from '#domain/agenda.ts'
 import { hasCode } from '#domain/error.ts'
 import type { EventOrigin, NewEvent } from '#domain/event.ts'
 import type { WatchThresholds, WatchWindow } from '#domain/events/watcher-events.ts'
 import { newToken, type RunId } from '#domain/ids.ts'
 import { isEnded, type Run } from '#domain/run.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
+import type { KeptWatch, OwnQuestion } from '#store/ledger/watch.ts'
 import { openSpending } from '#stages/operate/agent/typed-submission.ts'
 import { watchClock, watchEvents } from './detectors.ts'
 import { type Review, type Reviewer, reviewWindow } from './review-window.ts'
@@ -23,7 +24,7 @@ export type WatchDeps = {
 }
 
 /** `isDone`: nothing is left to do before the run has further events, or time has passed. */
-type Step = { state: WatchState; events: readonly NewEvent[]; isDone: boolean }
+type Step = Pick<KeptWatch, 'events' | 'questions'> & { state: WatchState; isDone: boolean }
 /** `version`: that of the state which the step comes to. */
 type Watched = { run: Run; state: WatchState; version: number }
 
@@ -133,9 +134,20 @@ function headOf({ phase }: Pick<Run, 'phase'>, { origin }: Pick<WatchDeps, 'orig
   return { phase, origin }
 }
 
-/** Sends escalations to the run's conductor; the events of those for which there is none are added with the state. */
+const acts = { 'cancel the run': 'cancel', 'retry what failed': 'retry' } as const
+const choicesFor: Readonly<Partial<Record<Escalation['mitigation'], readonly (keyof typeof acts)[]>>> = {
+  request_human: ['cancel the run'],
+  terminate: ['cancel the run'],
+  retry: ['retry what failed', 'cancel the run'],
+}
+
+/**
+ * Sends escalations to the run's conductor. Where there is none, their events are added with the state, and those that somebody must act on are
+ * questions about the run.
+ */
 async function raise({ run, state }: Watched, deps: WatchDeps): Promise<Step> {
   const events: NewEvent[] = []
+  const questions: OwnQuestion[] = []
   for (const { command, from_seq, to_seq, ...escalation } of state.raising) {
     const event: NewEvent = {
       event: 'escalation.raised',
@@ -148,7 +160,13 @@ async function raise({ run, state }: Watched, deps: WatchDeps): Promise<Step> {
       origin: deps.origin,
       events: [event],
     })
-    if (sent === 'over') events.push(event)
+    if (sent !== 'over') continue
+    const { kind, urgency, mitigation, rationale } = escalation
+    const choices = choicesFor[mitigation]
+    const text = `${kind}, urgency ${urgency}: ${rationale}`
+    if (choices !== undefined)
+      questions.push({ bundle: 'watcher', text, choices: ['continue', ...choices], acts, after: events.length })
+    events.push(event)
   }
-  return { state: { ...state, raising: [] }, events, isDone: false }
+  return { state: { ...state, raising: [] }, events, questions, isDone: false }
 }

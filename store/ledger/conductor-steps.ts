@@ -25,11 +25,9 @@ const [commitScript, sendScript, noteItemScript] = [
   runScript('note-item'),
 ]
 
-/**
- * What a conductor has, while its claim holds. `reply`: the hash of the record of a reply that was received for this version. `decidedBy`: the
- * number of the event of the last decision, a model's or a person's.
- */
+/** What a conductor has, while its claim holds. `reply`: the hash of the record of a reply that was received for this version. */
 export type Step = {
+  /** The event of the last decision, a model's or a person's. */
   decidedBy: number | undefined
   version: number
   token: string

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Event } from '#domain/event.ts'
+import type { EventName } from '#domain/events/event-table.ts'
 import type { Question } from '#domain/question.ts'
 import type { Run } from '#domain/run.ts'
 import type { BudgetsFold } from './fold-budgets.ts'
@@ -14,6 +15,7 @@ type Kept = { questions: readonly Question[]; allowed: ReadonlySet<string> }
 const RequestData = z.object({ request_id: z.string() })
 const WaitingData = z.object({ questions: z.int() })
 const AwayData = z.object({ model: z.string() })
+const isEnd = (name: EventName) => /^run\.(?:completed|failed|blocked|cancelled)$/.test(name)
 const busyStatuses: readonly FoldedStatus[] = ['ready', 'dispatched', 'running']
 
 /**
@@ -23,6 +25,7 @@ const busyStatuses: readonly FoldedStatus[] = ['ready', 'dispatched', 'running']
  */
 export function foldQuestions(operations: Pick<OperationsFold, 'count'>, budgets: Pick<BudgetsFold, 'isUsedUp'>) {
   const folded = new Map<string, Folded>()
+  /** By operation; questions about the run by themselves. */
   const openOf = new Map<string, string>()
   const faults: string[] = []
   const away = new Set<string>()
@@ -38,20 +41,21 @@ export function foldQuestions(operations: Pick<OperationsFold, 'count'>, budgets
     if (name === 'models.away' || name === 'models.back') faults.push(...noteModel(event, away))
     const request = RequestData.safeParse(event.data).data?.request_id
     if (name === 'human_input.requested' && request !== undefined) {
-      folded.set(request, { operationId, status: 'open' })
-      openOf.set(operationId, request)
+      folded.set(request, { operationId: event.operationId ?? null, status: 'open' })
+      openOf.set(event.operationId ?? request, request)
       if (request !== `q${folded.size}`) faults.push(`event ${event.seq} asks ${request} as number ${folded.size}`)
     }
-    if (name === 'human_input.answered') close(operationId, 'answered')
+    if (name === 'human_input.answered') close(event.operationId ?? request ?? '', 'answered')
+    if (isEnd(name)) for (const [of, asked] of openOf) if (of === asked) close(of, 'expired')
     if (name === 'operation.ended') close(operationId, 'expired')
     if (name === 'operation.skipped') close(operationId, 'cancelled')
   }
 
-  function close(operationId: string, status: Question['status']): void {
-    const request = openOf.get(operationId)
+  function close(of: string, status: Question['status']): void {
+    const request = openOf.get(of)
     if (request === undefined) return
-    openOf.delete(operationId)
-    folded.set(request, { operationId, status })
+    openOf.delete(of)
+    folded.set(request, { operationId: of === request ? null : of, status })
   }
 
   function violations(run: Pick<Run, 'status'>, accounts: Accounts, { questions, allowed }: Kept): Violation[] {
@@ -113,7 +117,9 @@ function compareAllowed(questions: readonly Question[], allowed: ReadonlySet<str
 /** Each open question has exactly one operation that waits for it, and each waiting operation an open question. */
 function compareOpen(questions: readonly Question[], accounts: Accounts): string[] {
   const open = new Map(
-    questions.flatMap((question) => (question.status === 'open' ? [[question.requestId, question.operationId]] : [])),
+    questions.flatMap(({ status, requestId, operationId }) =>
+      status === 'open' && operationId !== null ? [[requestId, operationId]] : [],
+    ),
   )
   const faults: string[] = []
   for (const [id, { status, question }] of accounts) {

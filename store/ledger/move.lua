@@ -34,6 +34,7 @@ if run_has_ended[ARGV[2]] then
   if ARGV[1] == 'stop' then
     for _, holder in ipairs({ 'agenda', 'watch' }) do reserve(prefix .. holder, 0) end
   end
+  expire_own_questions()
 end
 local fields = tonumber(ARGV[next_arg])
 for i = 1, fields do

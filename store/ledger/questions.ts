@@ -9,12 +9,17 @@ import { runKeys } from './keys.ts'
 import type { LedgerStore } from './store.ts'
 import { ownerOf } from './stored-events.ts'
 import { expectKnownRun, NamedFields, runScript, unknownRun } from './script.ts'
+import { noteWanted } from './runs-to-retry.ts'
 
 const resumeScript = runScript('resume')
 const sliceLength = 200
 
 /** `payload` names the stored data of the event, which has a call that is too large to be here. */
-const Asked = Question.omit({ status: true, answer: true }).extend({ payload: z.string().optional() })
+const Asked = Question.omit({ status: true, answer: true }).extend({
+  payload: z.string().optional(),
+  /** The number of its event, of a question about the run. */
+  seq: z.int().optional(),
+})
 const Ending = z.discriminatedUnion('status', [
   z.strictObject({
     status: z.literal('answered'),
@@ -60,7 +65,7 @@ export async function listQuestions(store: LedgerStore, runId: RunId, slice: Que
 const StoredCall = AskedQuestion.pick({ call: true })
 
 async function wholeQuestion(store: LedgerStore, runId: RunId, texts: unknown): Promise<Question> {
-  const { payload, ...question } = StoredQuestion.parse(texts)
+  const { payload, seq: _, ...question } = StoredQuestion.parse(texts)
   if (payload === undefined) return question
   const data = await store.archive?.getPayload(await ownerOf(store, runId)(), payload)
   if (data === undefined) throw new AppError('STORE_003', `the call of ${question.requestId} cannot be read here`)
@@ -119,7 +124,9 @@ export async function resume(store: LedgerStore, runId: RunId, answer: Answer): 
     throw refused(runId, requestId, refusal.data, StoredQuestion.safeParse(storedTexts).data)
   }
   const { question, ending } = NamedFields.pipe(ResumeReply).parse(reply)
-  return wholeQuestion(store, runId, [question, ending])
+  const answered = await wholeQuestion(store, runId, [question, ending])
+  if (answered.acts?.[text] === 'retry') await noteWanted(store, runId)
+  return answered
 }
 
 function refused(runId: RunId, requestId: string, why: z.infer<typeof Refusal>, question?: Question): AppError {
@@ -137,7 +144,10 @@ function refused(runId: RunId, requestId: string, why: z.infer<typeof Refusal>, 
       no_choice: ['ASK_005', `"${requestId}" must be answered with one of these, spelled the same: ${choices}.`],
       over: ['RUN_007', `Run "${runId}" has ended or was stopped: nothing waits for an answer any more.`],
       answered: ['ASK_002', `"${requestId}" has been answered with ${answered}: the first answer counts.`],
-      expired: ['ASK_003', `The time to answer "${requestId}" is over: its operation ended without an answer.`],
+      expired: [
+        'ASK_003',
+        `The time to answer "${requestId}" is over: its operation, or the run, has ended without an answer.`,
+      ],
       cancelled: ['ASK_003', `"${requestId}" is not asked any more: its operation was cancelled.`],
     } as const
   )[why]

@@ -56,6 +56,8 @@ const others = [
   'parts',
   'wanted',
   'reopened_by',
+  'own_questions',
+  'wants_retry',
   'policy',
   'conductor',
   'conductor_code',
@@ -157,6 +159,8 @@ function reopeningOf(stored: (name: string) => string | undefined) {
     wanted: JSON.parse(stored('wanted') ?? 'null'),
     reopenedBy: stored('reopened_by') ?? null,
     reopenedAt: at === undefined ? null : Number(at),
+    ownQuestions: (stored('own_questions') ?? '').split(' ').filter((request) => request !== '').length,
+    wantsRetry: stored('wants_retry') === '1',
   }
 }
 

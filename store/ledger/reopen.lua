@@ -12,7 +12,7 @@ if generation ~= tonumber(ARGV[1]) then return 'changed' end
 if not run_has_ended[run[1]] then return 'open' end
 redis.call('HDEL', keys.run, 'ended', 'error', 'reason', 'composing', 'environment', 'wake', 'planned', 'slices', 'plan_hash',
   'cancel', 'cancel_reason', 'cancel_code', 'cancel_by', 'let_finish', 'stopped_by', 'conductor', 'conductor_code', 'conductor_reason',
-  'conductor_waits', 'lacking')
+  'conductor_waits', 'lacking', 'wants_retry')
 -- Of its project's day nothing is left to it: that was given back when it ended.
 return_room(0)
 local begins = run[5] and { 'running', 'discovery' } or { 'queued', 'snapshot' }

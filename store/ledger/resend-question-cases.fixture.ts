@@ -75,6 +75,18 @@ export const questionCases: readonly ResendCase[] = [
   },
   {
     script: 'resume',
+    what: 'of a question about the run',
+    async prepare(test) {
+      const runId = await test.executing([root])
+      const questions = [
+        { after: 0, bundle: 'watcher', text: 'What now?', choices: ['yes'], acts: { yes: 'cancel' } } as const,
+      ]
+      await test.ledger.keepWatch(runId, { token: 'w', version: 1, state: {}, events: [anEvent()], questions })
+      return { runId, send: ({ ledger }) => ledger.resume(runId, answer) }
+    },
+  },
+  {
+    script: 'resume',
     what: 'for the whole run, which another operation waits for too',
     async prepare(test) {
       const attempts = await twoStarted(test)

@@ -71,7 +71,8 @@ const ofRuns: readonly ResendCase[] = [
     async prepare(test) {
       const runId = await test.executing([root])
       const events = [anEvent({ event: 'watcher.failed', phase: 'execution', origin: { kind: 'watcher', id: 'w1' } })]
-      const kept = { token: 'the-token', version: 1, state: { cursor: 3 }, events }
+      const questions = [{ after: 0, bundle: 'watcher', text: 'What now?', choices: ['continue'] }]
+      const kept = { token: 'the-token', version: 1, state: { cursor: 3 }, events, questions }
       return { runId, send: ({ ledger }) => ledger.keepWatch(runId, kept) }
     },
   },

@@ -327,6 +327,17 @@ local function close_question(request, ending)
   redis.call('HSET', keys.questions, request .. ':end', cjson.encode(ending))
 end
 
+-- The run's own questions, which no operation waits for, as long as they are open: `q3 q5 `.
+local function own_questions()
+  return redis.call('HGET', keys.run, 'own_questions') or ''
+end
+
+-- They end with the run.
+local function expire_own_questions()
+  for request in string.gmatch(own_questions(), 'q%d+') do close_question(request, { status = 'expired' }) end
+  redis.call('HDEL', keys.run, 'own_questions')
+end
+
 -- Answers an open question, with which its operation is ready again. `shown`: the answer as events have it.
 local function answer_question(request, id, ending, shown, origin)
   close_question(request, ending)
@@ -360,7 +371,7 @@ local function wake_allowed(at, origin)
     local request = 'q' .. text(number)
     local stored = redis.call('HMGET', keys.questions, request, request .. ':end')
     local question = not stored[2] and cjson.decode(stored[1])
-    local expires = question and redis.call('ZSCORE', keys.waiting, question.operationId)
+    local expires = question and question.call and redis.call('ZSCORE', keys.waiting, question.operationId)
     if expires and tonumber(expires) > at then answer_allowed(request, question, at, origin) end
   end
   if last < asked then

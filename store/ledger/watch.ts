@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { NewEvent } from '#domain/event.ts'
 import type { RunId } from '#domain/ids.ts'
+import type { Question } from '#domain/question.ts'
 import { parseJson } from '#domain/json.ts'
 import { runKeys } from './keys.ts'
 import { withLease } from './lease.ts'
@@ -25,12 +26,26 @@ export type KeptWatch = {
   version: number
   state: unknown
   events: readonly NewEvent[]
+  questions?: readonly OwnQuestion[]
 }
 
-/** Keeps the state, and adds the events but to a run that has ended or is stopped, in one step. `lost`: another process has kept one. RUN_001. */
-export async function keepWatch(store: LedgerStore, runId: RunId, { token, version, state, events }: KeptWatch) {
+/** A question about the run, which follows from one of the events, by its place. */
+export type OwnQuestion = Pick<Question, 'bundle' | 'text' | 'acts'> & { choices: readonly string[]; after: number }
+
+/**
+ * Keeps the state, and adds the events and questions but to a run that has ended or is stopped, in one step. `lost`: another process has kept
+ * one. RUN_001.
+ */
+export async function keepWatch(store: LedgerStore, runId: RunId, kept: KeptWatch) {
+  const { token, version, state, events, questions = [] } = kept
   const { scripted, watch } = runKeys(store.namespace, runId)
-  const args = [token, version, JSON.stringify(state), ...(await storedEvents(store, ownerOf(store, runId), events))]
+  const ofRun = { operationId: null, nodeId: null, path: null, qualifiedName: null, expiresAt: null }
+  const asked = questions.flatMap(({ after, ...question }) => {
+    return [after + 1, store.redactor.json(JSON.stringify({ ...ofRun, ...question }))]
+  })
+  const { kind, id } = store.origin
+  const told = await storedEvents(store, ownerOf(store, runId), events)
+  const args = [token, version, JSON.stringify(state), kind, id, questions.length, ...asked, ...told]
   const answer = await keepScript(store.redis, [...scripted, watch], args)
   return z.enum(['kept', 'lost']).parse(expectKnownRun(runId, answer))
 }

@@ -11,8 +11,8 @@ import { type ServerPlan, serverSettings, startServer } from './start-server.ts'
 import { vllmServers } from './vllm-servers.ts'
 
 /**
- * `npm run e2e:model`: the harness, the same requests through a bare client, docstrings in one turn and a run of the example
- * against a real server with a small real model, installed outside of the repository. Not part of the tests: it downloads
+ * `npm run e2e:model`: the harness, the same requests through a bare client, docstrings in one turn, a run of the example, and
+ * runs with an objective against a real server with a small real model, installed outside of the repository. Not part of the tests: it downloads
  * 300 MB for llama.cpp and 5 GB for vLLM, and keeps the processor busy for hours; `--servers llama` measures the one,
  * `--parts harness` the one part. What was measured is kept beside the model, and `--again` measures it anew. Writes
  * bench/results/real-servers.md and RESULTS.md; with `--quick` it only prints. Ctrl-C ends what it started.
@@ -25,6 +25,7 @@ const { values } = parseArgs({
     limit: { type: 'string', default: '10' },
     docstrings: { type: 'string', default: '50' },
     prompts: { type: 'string', default: '40' },
+    objectives: { type: 'string', default: '5' },
     shapes: { type: 'string' },
     agents: { type: 'string', default: 'harness,docstring' },
     servers: { type: 'string', default: 'llama,vllm' },
@@ -36,6 +37,7 @@ const measures = {
   limit: Number(values.limit),
   docstrings: Number(values.docstrings),
   prompts: Number(values.prompts),
+  objectives: Number(values.objectives),
   shapes: values.shapes,
   agents: values.agents,
 }
@@ -61,7 +63,7 @@ async function measureServer(plan: ServerPlan): Promise<ServerFigures> {
 }
 
 function partNames(): PartName[] {
-  const known: PartName[] = ['harness', 'bare_required', 'bare_auto', 'docstring', 'run', 'prefix']
+  const known: PartName[] = ['harness', 'bare_required', 'bare_auto', 'docstring', 'run', 'prefix', 'objective']
   const wanted = values.parts.split(',')
   const unknown = wanted.find((name) => !known.some((one) => one === name))
   if (unknown !== undefined) throw new Error(`--parts takes ${known.join(', ')}, not ${unknown}`)

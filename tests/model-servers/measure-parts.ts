@@ -13,6 +13,7 @@ import {
   type ModelOrder,
   type RunFigures,
 } from './measure-server.ts'
+import { measureObjective, type ObjectiveFigures } from './measure-objective.ts'
 import { measurePrefix, type PrefixFigures } from './measure-prefix.ts'
 import { modelName } from './start-server.ts'
 
@@ -24,6 +25,7 @@ export type ServerParts = {
   docstring?: RunFigures
   run?: RunFigures
   prefix?: PrefixFigures
+  objective?: ObjectiveFigures
   /** The day of the last measurement. */
   measured?: string
 }
@@ -33,6 +35,7 @@ export type Measures = {
   limit: number
   docstrings: number
   prompts: number
+  objectives: number
   shapes: string | undefined
   agents: string
 }
@@ -49,6 +52,7 @@ export const parts: { [Name in PartName]-?: (order: ModelOrder, how: Measures) =
   run: (order, { agents, limit }) =>
     measureRun(order, { source: join(repository, 'examples/inventory'), agents, limit }),
   prefix: (order, { prompts }) => measurePrefix(order, prompts),
+  objective: (order, { objectives }) => measureObjective(order, objectives),
 }
 
 function bare(choice: 'required' | 'auto', { url, slots, signal }: ModelOrder, { requests }: Measures) {

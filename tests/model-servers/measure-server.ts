@@ -98,7 +98,7 @@ const RunEvent = z.object({
   error_code: z.string().optional(),
   data: z.record(z.string(), z.unknown()).default({}),
 })
-type RunEvent = z.infer<typeof RunEvent>
+export type RunEvent = z.infer<typeof RunEvent>
 
 /** Figures of the model, from the events of a run. */
 export type RunFigures = {
@@ -128,11 +128,21 @@ export type RunOrder = {
   source: string
   agents: string
   limit: number
+  objective?: string
   env?: Record<string, string>
 }
 
 /** `remora run` over a copy of a folder against one server. */
-export async function measureRun(order: ModelOrder, { source: original, agents, limit, env: own }: RunOrder) {
+export async function measureRun(order: ModelOrder, run: RunOrder) {
+  const { code, events, patch } = await playRun(order, run)
+  return { ...figuresOf(code, events), docstrings: addedDocstrings(patch) }
+}
+
+/** Returns what such a run has told, and its patch, which is empty where there is none. */
+export async function playRun(
+  order: ModelOrder,
+  { source: original, agents, limit, objective, env: own }: RunOrder,
+): Promise<{ code: number | null; events: RunEvent[]; patch: string }> {
   const { url, dir, slots, limitMs, signal } = order
   const source = join(dir, 'source')
   await rm(source, { recursive: true, force: true })
@@ -141,14 +151,15 @@ export async function measureRun(order: ModelOrder, { source: original, agents, 
   const patch = join(dir, 'proposed.patch')
   for (const file of [events, patch]) await rm(file, { force: true })
   const files = ['--events-to', events, '--out', patch]
-  const args = ['run', '.', '--agents', agents, '--limit', String(limit), '--workers', '1', '--json', ...files]
+  const wanted = objective === undefined ? [] : ['--objective', objective]
+  const sizes = ['--limit', String(limit), '--workers', '1']
+  const args = ['run', '.', ...wanted, '--agents', agents, ...sizes, '--json', ...files]
   const timeout = { REMORA_MODEL_TIMEOUT_MS: String(requestLimitS * 1000) }
   const env = { REMORA_MODEL_URLS: url, REMORA_WORKER_SLOTS: String(slots), ...timeout, ...own }
   const { code } = await runRemora(args, { cwd: source, env, limitMs, signal })
   const lines = (await readFile(events, 'utf8')).split('\n').filter((line) => line !== '')
   const read = lines.map((line) => RunEvent.parse(JSON.parse(line)))
-  const docstrings = addedDocstrings(await readFile(patch, 'utf8').catch(() => ''))
-  return { ...figuresOf(code, read), docstrings }
+  return { code, events: read, patch: await readFile(patch, 'utf8').catch(() => '') }
 }
 
 function addedDocstrings(patch: string): string[] {

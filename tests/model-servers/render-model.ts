@@ -1,6 +1,7 @@
 import { type Column, machineName, sectionHead, table } from '../../bench/reports/markdown-report.ts'
 import type { BareRates } from '../../bench/peers/harness-client.ts'
 import type { ServerParts } from './measure-parts.ts'
+import type { ObjectiveFigures } from './measure-objective.ts'
 import type { PrefixFigures } from './measure-prefix.ts'
 import { type HarnessReport, maxTokens, type RunFigures } from './measure-server.ts'
 import type { ServerPlan } from './start-server.ts'
@@ -34,7 +35,7 @@ ${table(docstringColumns, servers.flatMap(docstringRow))}
 
 ${servers.flatMap(docstringNotes).join('\n')}
 ${runSection(servers.flatMap((server) => (server.run === undefined ? [] : [{ plan: server.plan, run: server.run }])))}
-${prefixSection(servers)}
+${prefixSection(servers)}${objectiveSection(servers)}
 ## Known of these servers beforehand
 
 ${servers.map(({ plan, measured }) => `- ${plan.name}, measured on ${measured ?? 'no day'}: ${plan.different}`).join('\n')}
@@ -139,6 +140,31 @@ prompt and writes one token. Read before: the share of the prompts' tokens that 
 without tools leaves these out, which are common to all.
 
 ${table(prefixColumns, rows)}
+`
+}
+
+type ObjectiveRow = { plan: ServerPlan; objective: ObjectiveFigures }
+
+const objectiveColumns: readonly Column<ObjectiveRow>[] = [
+  ['', ({ plan }) => plan.name],
+  ['runs', ({ objective }) => objective.runs],
+  ['decisions', ({ objective }) => counted(objective.decisions)],
+  ['ended', ({ objective }) => counted(objective.ends)],
+  ['windows of the watcher', ({ objective }) => counted(objective.reviews)],
+]
+
+function objectiveSection(servers: readonly ServerFigures[]): string {
+  const rows = servers.flatMap(({ plan, objective }) => (objective === undefined ? [] : [{ plan, objective }]))
+  if (rows.length === 0) return ''
+  return `
+## remora run examples/inventory --objective
+
+The model plans, and judges windows of failures as the watcher. A decision that cannot be carried out is explained to it once, and
+blocks the run when it comes again: what the model does well or badly here says nothing of larger ones.
+
+${table(objectiveColumns, rows)}
+
+${rows.map(({ plan: { name }, objective }) => `- ${name}: ${objective.reasons.join('; ') || 'no reasons'}`).join('\n')}
 `
 }
 

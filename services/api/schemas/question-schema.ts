@@ -10,13 +10,17 @@ const asked = {
   request_id: shape.requestId,
   operation_id: shape.operationId,
   node_id: shape.nodeId,
-  agent: z.string(),
-  path: z.string(),
-  qualified_name: z.string(),
+  agent: z.string().meta({ description: 'the bundle of its operation, or `watcher`' }),
+  path: shape.path.meta({
+    description: 'null, as operation and node, of a question about the run, which goes on meanwhile',
+  }),
+  qualified_name: shape.qualifiedName,
   question: z.string(),
   status: QuestionStatusShape,
   asked_at: Time,
-  expires_at: Time.meta({ description: 'without an answer by then its operation is blocked' }),
+  expires_at: Time.nullable().meta({
+    description: 'without an answer by then its operation is blocked; null: with the end of the run',
+  }),
   answered_at: Time.nullable(),
   answered_by: z.string().nullable().meta({ description: '`kind/id` of who answered' }),
 }

@@ -159,7 +159,7 @@ const RunState = z.strictObject({
   repository: orNull(RepositoryView),
   publication: orNull(PublicationView),
   counts: OperationCounts,
-  open_questions: z.int().meta({ description: 'that operations wait for' }),
+  open_questions: z.int().meta({ description: 'that operations wait for, and about the run itself' }),
   waiting_for: z.array(WaitingFor).meta({
     description:
       'what it waits for, also while other operations move; it goes on by itself. Empty once it is stopped or has ended',

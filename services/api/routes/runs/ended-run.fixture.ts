@@ -48,6 +48,8 @@ export const endedRun: Run = {
   wanted: null,
   reopenedAt: null,
   reopenedBy: null,
+  ownQuestions: 0,
+  wantsRetry: false,
   traceparent: null,
   acceptedAt: Date.UTC(2026, 0, 1),
   endedAt: Date.UTC(2026, 0, 1) + 1500,

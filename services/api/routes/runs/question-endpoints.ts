@@ -11,6 +11,7 @@ With a \`status\` that few questions have, a page may hold fewer than \`limit\` 
 continue until \`next\` is null.`
 
 const answerProse = `
+A question without an operation is about the run, which does not wait for it: one of its choices may cancel the run, or have what failed retried once it has ended.
 A question of the kind \`text\` takes a text, one of the kind \`approval\` a verdict. The first answer counts: the operation is ready
 again, and its next attempt continues with the answer from where it asked. \`allow_for_run\` also answers what else waits for the same
 tool of the same agent, and its later calls in the run do not ask. ASK_002 when the question was answered before, ASK_003 when it has expired or its operation was cancelled, ASK_005 for an

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { newRunId } from '#domain/ids.ts'
+import { anEvent } from '#testing/an-event.ts'
 import { QuestionPage } from '#schemas/question-schema.ts'
 import { askingRun, plannedOperation, playRun } from '../../played-run.fixture.ts'
 import { useTestApi } from '../../use-test-api.fixture.ts'
@@ -119,6 +120,19 @@ describe('POST /v1/runs/{run_id}/questions/{request_id}', () => {
     expect(await codeOf(answer(runId, 'q1', { answer: { verdict: 'deny' } }, 'a-key'))).toEqual([422, 'INTAKE_005'])
     expect(await codeOf(answer(runId, 'q1', { answer: { verdict: 'allow' } }))).toEqual([409, 'ASK_002'])
     expect((await pageOf(runId)).questions).toEqual([first])
+  })
+
+  it('does what an answer about the run says, which has not waited for it', async () => {
+    const runId = await askingRun(api, question)
+    const asked = { after: 0, bundle: 'watcher', text: 'All fail.', choices: ['continue', 'stop'] }
+    const questions = [{ ...asked, acts: { stop: 'cancel' } } as const]
+    await api.ledger.keepWatch(runId, { token: 'w', version: 1, state: {}, events: [anEvent()], questions })
+    const about = { request_id: 'q2', agent: 'watcher', operation_id: null, path: null, expires_at: null }
+    expect((await pageOf(runId)).questions).toMatchObject([{ request_id: 'q1' }, about])
+    const shown = await (await api.ask(`/v1/runs/${runId}`)).json()
+    expect(shown).toMatchObject({ open_questions: 2, waiting_for: [{ kind: 'answer', questions: 1 }] })
+    expect((await answer(runId, 'q2', { answer: 'stop' })).status).toBe(200)
+    expect(await (await api.ask(`/v1/runs/${runId}`)).json()).toMatchObject({ cancel_requested: true })
   })
 
   it('refuses what it does not take', async () => {

@@ -46,7 +46,7 @@ export function runSummaryView(run: Run, lacking: Lacking): RunSummary {
     }),
     repository: repositoryView(run),
     publication: publicationView(run.publication),
-    open_questions: counts.waiting,
+    open_questions: counts.waiting + run.ownQuestions,
     waiting_for: waitingFor(run, lacking),
     budget: budgetView(run),
     composing: composingView(run),
