@@ -98,7 +98,7 @@ async function* firstOf(client: ApiClient, runId: string, status: OperationView[
 }
 
 async function showQuestions(run: RunView, client: ApiClient, { io }: Pick<CliContext, 'io'>): Promise<void> {
-  if (run.counts.waiting === 0) return
+  if (run.open_questions === 0) return
   const questions = await Array.fromAsync(allQuestions(client, run.run_id, 'open'))
   io.out(visible(['', ...questions.map((question) => describeQuestion(run.run_id, question)), ''].join('\n')))
 }

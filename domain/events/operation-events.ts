@@ -32,7 +32,7 @@ export const operationEvents = {
   }),
   'operation.started': event(
     worker_call,
-    'A worker has begun an attempt; `resumes` names the question that it goes on from.',
+    'A worker has begun an attempt; `resumes` names the question that it goes on from, or says `tool`.',
     { attempt, dispatch: z.int(), resumes: z.string().optional(), item_id },
   ),
   'operation.retried': event(worker_call, 'The attempt was handed back or lost, and another one follows.', {
@@ -40,12 +40,27 @@ export const operationEvents = {
     reason: z.enum(['drain', 'store', 'models', 'budget', 'lost', 'abandoned']),
     ...node,
   }),
-  'operation.suspended': event(worker_call, 'It waits for an answer, without a worker.', {
-    request_id,
-    attempt,
-    ...node,
-  }),
-  'operation.resumed': event(worker_call, 'It has its answer and is ready again.', { request_id, ...node }),
+  'operation.suspended': event(
+    worker_call,
+    'It waits for an answer, or as its `reason` says for a `tool` that takes long, without a slot of a worker.',
+    {
+      request_id: request_id.optional(),
+      reason: z.literal('tool').optional(),
+      tool: z.string().optional(),
+      attempt,
+      ...node,
+    },
+  ),
+  'operation.resumed': event(
+    worker_call,
+    'It has what it waited for and is ready again; `again`: its worker was lost or stopped, and the tool runs once more.',
+    {
+      request_id: request_id.optional(),
+      reason: z.literal('tool').optional(),
+      again: z.literal(true).optional(),
+      ...node,
+    },
+  ),
   'human_input.requested': event('escalation', 'It asks a person; with a `call`, whether a tool may be called.', {
     request_id,
     attempt,
