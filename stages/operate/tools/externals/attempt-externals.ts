@@ -12,6 +12,7 @@ import { fileExternals } from './file-externals.ts'
 import { type DocstringDeps, docstringExternals } from '#agents/docstring/host/externals.ts'
 import { lintExternals } from '#agents/lint/host/externals.ts'
 import { type FindRelated, relatedNodes } from './related-nodes.ts'
+import type { ToolsBeside } from '../programs/tools-beside.ts'
 import { programExternals } from './program-externals.ts'
 import { sampleExternals } from '#agents/sample_data/host/externals.ts'
 import { type TestExternalDeps, testExternals } from '#agents/test/host/externals.ts'
@@ -23,6 +24,8 @@ export type ExternalDeps = DocstringDeps &
     log: Pick<Log, 'debug'>
     searcher: Pick<LineSearcher, 'find'>
     related: FindRelated
+    /** Lets calls that take long go on without their script; without it the script waits. */
+    deferring?: ToolsBeside['deferring']
   }
 
 /** Returns all that an attempt's tool scripts may call, by name. `calledBefore`: by attempts that this one continues. */
@@ -46,7 +49,14 @@ export function attemptExternals(
     ask_user: askUser,
     log: ([message]) => deps.log.debug('tool script', { message: String(message).slice(0, 2000) }),
   }
-  return new Map(Object.entries(all).map(([name, run]) => [name, withPythonErrors(run)]))
+  const { deferring = (run) => run } = deps
+  const lasting = (name: string) => name === 'run_command' || name === 'run_tests'
+  return new Map(
+    Object.entries(all).map(([name, run]) => {
+      const told = withPythonErrors(run)
+      return [name, lasting(name) ? deferring(told) : told]
+    }),
+  )
 }
 
 function withPythonErrors(run: ExternalFunction): ExternalFunction {
@@ -70,7 +80,7 @@ const pythonTypes = {
 
 function askUser([question, choices]: readonly unknown[]): never {
   const parsed = AskedQuestion.safeParse({ text: question, choices: choices ?? null })
-  if (parsed.success) throw new ScriptSuspended(parsed.data)
+  if (parsed.success) throw new ScriptSuspended({ question: parsed.data })
   const limits = 'a question has 1 to 3,000 characters and at most 20 different choices of 1 to 100 characters each'
   throw new ScriptError('ValueError', limits)
 }
