@@ -145,7 +145,7 @@ export async function suspend(store: LedgerStore, attempt: Attempt, n: number, h
 }
 
 function deferring({ redactor, leaseMs }: LedgerStore, { tool, turn }: Deferred) {
-  const doing = storedDoing({ kind: 'deferred', what: tool, turn, sinceMs: Date.now() }, redactor)
+  const doing = storedDoing({ kind: 'deferred', what: tool, turn, afterTool: false, sinceMs: Date.now() }, redactor)
   return ['defer', tool, doing, leaseMs, '', '']
 }
 
