@@ -8,6 +8,7 @@ import { event } from './event-row.ts'
 const item_id = ItemId.optional()
 const node = { path: z.string(), qualified_name: z.string(), item_id }
 const request_id = z.string()
+const awaited = { request_id: request_id.optional(), reason: z.literal('tool').optional() }
 const attempt = z.int()
 
 /** Says why an operation failed or was blocked. Where no attempt ended it, the ledger says more. */
@@ -43,23 +44,12 @@ export const operationEvents = {
   'operation.suspended': event(
     worker_call,
     'It waits for an answer, or as its `reason` says for a `tool` that takes long, without a slot of a worker.',
-    {
-      request_id: request_id.optional(),
-      reason: z.literal('tool').optional(),
-      tool: z.string().optional(),
-      attempt,
-      ...node,
-    },
+    { ...awaited, tool: z.string().optional(), attempt, ...node },
   ),
   'operation.resumed': event(
     worker_call,
     'It has what it waited for and is ready again; `again`: its worker was lost or stopped, and the tool runs once more.',
-    {
-      request_id: request_id.optional(),
-      reason: z.literal('tool').optional(),
-      again: z.literal(true).optional(),
-      ...node,
-    },
+    { ...awaited, again: z.literal(true).optional(), ...node },
   ),
   'human_input.requested': event('escalation', 'It asks a person; with a `call`, whether a tool may be called.', {
     request_id,

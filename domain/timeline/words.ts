@@ -1,12 +1,6 @@
 import { figure } from '../figure.ts'
 
-type Waited = {
-  kind: string
-  model?: string | undefined
-  questions?: number | undefined
-  of?: string | undefined
-  operations?: number | undefined
-}
+type Waited = { kind: string; model?: string | undefined; questions?: number | undefined; of?: string | undefined }
 type Doing = 'prepare' | 'slot' | 'model' | 'tool' | 'deferred' | 'proof' | 'person'
 type UsedBudget = { of: string; limit: number; used: number; needs?: number | null | undefined }
 
@@ -31,10 +25,10 @@ export function nodePlace(path: string, qualifiedName: string): string {
 
 /** Says in a few words what a run waits for, for a line of a list; empty for nothing. */
 export function waitingText(waitingFor: readonly Waited[]): string {
-  const parts = waitingFor.flatMap(({ kind, model = '', questions = 0, of, operations = 0 }) => {
+  const parts = waitingFor.flatMap(({ kind, model = '', questions = 0, of }) => {
     if (kind === 'models') return [modelText(model)]
     if (kind === 'store') return ['the object store']
-    if (kind === 'tool') return [operations === 1 ? 'a tool' : plural(operations, 'tool')]
+    if (kind === 'tool') return ['a tool that takes long']
     if (kind === 'approval') return ['the approval of its plan']
     if (kind === 'budget') return [of === 'project' ? 'tokens for its project' : 'tokens']
     return kind === 'answer' ? [plural(questions, 'answer')] : []

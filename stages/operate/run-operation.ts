@@ -63,16 +63,7 @@ export async function runOperation(job: OperationJob, deps: OperationDeps, signa
     journal.follow(prepared.transcript)
     const tests = testProofsOf(prepared, deps)
     const prove = openProof(prepared, { ...deps, tests })
-    running = {
-      startedAt,
-      waitedMs: () => 0,
-      stopTool: () => {},
-      journal,
-      prove,
-      tests,
-      checkpoint: undefined,
-      ...prepared,
-    }
+    running = { startedAt, ...notBegun, journal, prove, tests, checkpoint: undefined, ...prepared }
     const ending = await workOn(running, { ...patient, patience }, signal)
     if (ending?.kind === 'suspended') await suspendOperation(running, ending, patient)
     else if (ending !== undefined) await settleOperation(running, ending, patient, signal)
@@ -83,6 +74,8 @@ export async function runOperation(job: OperationJob, deps: OperationDeps, signa
     stopListening()
   }
 }
+
+const notBegun = { waitedMs: () => 0, stopTool: () => {} }
 
 function testProofsOf(prepared: PreparedAttempt, deps: OperationDeps): TestProofs {
   const { test_runs: runs, mutants } = prepared.bundle.bundle.file.limits

@@ -12,10 +12,7 @@ import { attemptPrograms, type AttemptPrograms, type ProgramDeps } from '../tool
 import type { ToolsBeside } from '../tools/programs/tools-beside.ts'
 import { nodeInputs } from '../tools/provided-inputs.ts'
 
-export type AttemptToolDeps = Omit<
-  ExternalDeps,
-  'programs' | 'tests' | 'rulesOf' | 'signal' | 'related' | 'deferring'
-> & {
+export type AttemptToolDeps = Omit<ExternalDeps, 'programs' | 'tests' | 'rulesOf' | 'signal' | 'related'> & {
   ledger: Pick<Ledger, 'isAllowed'>
   scripts: Pick<ScriptPool, 'run'>
   relatedPaths: RelatedNodes['paths']
@@ -41,7 +38,7 @@ export function attemptTools(
   const externals = attemptExternals(
     workspace,
     target,
-    { ...deps, programs, tests, rulesOf: rules.of, signal, related, deferring: deps.beside.deferring },
+    { ...deps, programs, tests, rulesOf: rules.of, signal, related },
     calledBefore(running),
   )
   const bound = new Map<string, Tool>()

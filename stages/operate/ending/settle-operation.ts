@@ -130,10 +130,7 @@ export async function suspendOperation(
     const answerWithinMs = bundle.bundle.file.limits.answer_within_s * 1000
     return void (await ledger.suspend(attempt, n, { ...stored, question: awaits.question, answerWithinMs }))
   }
-  const tool = loop.calls
-    .slice(0, 1)
-    .map(({ name }) => name)
-    .join('')
+  const [{ name: tool } = { name: '' }] = loop.calls
   const { kind } = await ledger.suspend(attempt, n, { ...stored, tool, turn: loop.turn })
   if (kind === 'lost') stopTool()
   else beside.keep(finishTool({ attempt, answer: awaits.answer, unfinished, recordHash, stopTool }, deps))

@@ -25,7 +25,7 @@ export type ExternalDeps = DocstringDeps &
     searcher: Pick<LineSearcher, 'find'>
     related: FindRelated
     /** Lets calls that take long go on without their script; without it the script waits. */
-    deferring?: ToolsBeside['deferring']
+    beside?: Pick<ToolsBeside, 'deferring'>
   }
 
 /** Returns all that an attempt's tool scripts may call, by name. `calledBefore`: by attempts that this one continues. */
@@ -35,13 +35,16 @@ export function attemptExternals(
   deps: ExternalDeps,
   calledBefore: readonly JournalEntry[] = [],
 ): ReadonlyMap<string, ExternalFunction> {
+  const { run_command, run_tests } = programExternals(target, deps.programs)
+  const deferring = deps.beside?.deferring ?? ((run: ExternalFunction) => run)
   const all: Record<string, ExternalFunction> = {
     ...fileExternals(workspace, deps.searcher),
     ...lintExternals(workspace, target, deps),
     edit_node: editNode(workspace, target, deps),
     ...docstringExternals(workspace, target, deps),
     ...sampleExternals(workspace, target, deps),
-    ...programExternals(target, deps.programs),
+    run_command: deferring(run_command),
+    run_tests: deferring(run_tests),
     ...testExternals(workspace, target, deps),
     related_nodes: relatedNodes(deps.related),
     report_finding: reportFinding(workspace, calledBefore),
@@ -49,14 +52,7 @@ export function attemptExternals(
     ask_user: askUser,
     log: ([message]) => deps.log.debug('tool script', { message: String(message).slice(0, 2000) }),
   }
-  const { deferring = (run) => run } = deps
-  const lasting = (name: string) => name === 'run_command' || name === 'run_tests'
-  return new Map(
-    Object.entries(all).map(([name, run]) => {
-      const told = withPythonErrors(run)
-      return [name, lasting(name) ? deferring(told) : told]
-    }),
-  )
+  return new Map(Object.entries(all).map(([name, run]) => [name, withPythonErrors(run)]))
 }
 
 function withPythonErrors(run: ExternalFunction): ExternalFunction {

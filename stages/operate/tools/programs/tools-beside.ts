@@ -25,10 +25,7 @@ export function openToolsBeside({ afterMs }: { afterMs: number }): ToolsBeside {
   return {
     deferring: (run) => async (args) => {
       const answer = Promise.resolve(run(args))
-      const isOver = answer.then(
-        () => true,
-        () => true,
-      )
+      const isOver = Promise.allSettled([answer]).then(() => true)
       const inTime = await withinLimit(isOver, { limitMs: afterMs, signal: closing.signal, late: () => false })
       if (inTime || calls >= mostBeside) return answer
       calls += 1
