@@ -53,7 +53,7 @@ export function aRun({
       links,
       current_step: 'works on operations',
       active_operations: [],
-      active: { prepare: 0, slot: 0, model: 0, tool: 0, proof: 0, person: 0 },
+      active: { prepare: 0, slot: 0, model: 0, tool: 0, deferred: 0, proof: 0, person: 0 },
       model_requests: 0,
       tokens_in: 0,
       tokens_out: 0,

@@ -6,7 +6,7 @@ import { QuestionId } from './question.ts'
 /**
  * The states of an operation, in the ledger's words:
  * `pending → ready → dispatched → running → succeeded | unchanged | failed | blocked | cancelled`;
- * `running → waiting → ready` (a question was asked and answered); `running → ready` (handed back or lost);
+ * `running → waiting → ready` (a question was asked and answered, or a tool went on without the worker's slot); `running → ready` (handed back or lost);
  * `pending → skipped | cancelled` (something it waits for did not end well, or the run was cancelled); `running → skipped` (what
  * it waited for has removed its node).
  */

@@ -255,6 +255,8 @@ export const Run = z.strictObject({
   errorCode: z.string().nullable(),
   reason: z.string().nullable(),
   counts: z.record(z.enum(operationStatuses), z.int().min(0)),
+  /** Counts the waiting operations that wait for a tool, and not for a person. */
+  deferred: z.int().min(0).default(0),
   /** Keeps what was made of it at its code host; null when that is nothing, or it has none. */
   publication: Publication.nullable().default(null),
   /** Names what of it neither the API nor the publisher has signed, as far as the reader can tell that. */

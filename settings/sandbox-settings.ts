@@ -47,6 +47,14 @@ export const sandboxSettings = {
     default: 60,
     about: 'the most seconds that one program may run',
   },
+  REMORA_SANDBOX_DEFER_AFTER_S: {
+    key: 'sandbox.defer_after_s',
+    owners: ['worker'],
+    type: z.number().positive().max(86_400),
+    default: 20,
+    about:
+      'a program that a tool runs for longer than these seconds goes on without a slot for its operation, which waits for it',
+  },
   REMORA_SANDBOX_PROCESSES: {
     key: 'sandbox.processes',
     owners: ['worker', 'cli'],

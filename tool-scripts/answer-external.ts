@@ -24,7 +24,7 @@ export async function answerExternal(call: ScriptCall, asked: ExternalCall): Pro
     return line
   } catch (error) {
     if (!(error instanceof ScriptSuspended)) call.reject(error)
-    else call.resolve({ kind: 'suspended', question: error.question, asked: { name: asked.name, args: asked.args } })
+    else call.resolve({ kind: 'suspended', ...error.awaits, asked: { name: asked.name, args: asked.args } })
     return undefined
   }
 }

@@ -35,17 +35,19 @@ export const ScriptEnding = z.discriminatedUnion('kind', [
 
 export type ScriptEnding = z.infer<typeof ScriptEnding>
 
-/** A script that stopped to ask. `asked` is the call that has no answer yet. */
-export type SuspendedEnding = {
+/** Who gives the answer: a person, or the call itself, which takes long and goes on beside. */
+export type AwaitedAnswer = { question: AskedQuestion } | { answer: Promise<unknown> }
+
+/** A script that stopped to wait. `asked` is the call that has no answer yet. */
+export type SuspendedEnding = AwaitedAnswer & {
   kind: 'suspended'
-  question: AskedQuestion
   asked: { name: string; args: unknown[] }
 }
 
-/** The journal with which a script that asked runs again and continues with the answer. */
+/** The journal with which a script that waited runs again and continues with the answer. */
 export function answeredJournal(
   { journal, asked }: { journal: readonly JournalEntry[]; asked: SuspendedEnding['asked'] },
-  answer: string,
+  answer: unknown,
 ): JournalEntry[] {
   return [...journal, { ...asked, answer }]
 }
@@ -53,10 +55,10 @@ export function answeredJournal(
 /** Is thrown by an external: the script ends, uses no process, and runs again over its journal and the answer. */
 export class ScriptSuspended extends Error {
   override readonly name = 'ScriptSuspended'
-  readonly question: AskedQuestion
+  readonly awaits: AwaitedAnswer
 
-  constructor(question: AskedQuestion) {
+  constructor(awaits: AwaitedAnswer) {
     super('the script waits for an answer')
-    this.question = question
+    this.awaits = awaits
   }
 }

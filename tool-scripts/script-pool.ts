@@ -11,7 +11,7 @@ import { type ChosenLimits, fullJournal, journalSize, scriptLimits } from './scr
 
 export type { ScriptEnding } from './script-ending.ts'
 
-/** Says how a script ended, or that it waits for a person, with all answers of the host in order. */
+/** Says how a script ended, or that it waits for an answer, with all answers of the host in order. */
 export type RunEnding = (ScriptEnding | SuspendedEnding) & { journal: readonly JournalEntry[] }
 
 export type ScriptPool = {

@@ -19,6 +19,7 @@ const active = (name: string, secondsAgo: number, more: object = {}) => ({
 const going = aRun({
   current_step: 'works on operations: 5 wait for an answer of the model',
   counts: { ready: 1_200, dispatched: 30, pending: 2, waiting: 1 },
+  open_questions: 1,
   last_minute: { operations: 12, tokens_in: 1_200, tokens_out: 40 },
   estimated_end: { at: new Date(noon + 299_300).toISOString(), how: '60 operations left' },
   active_operations: [

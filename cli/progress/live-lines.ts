@@ -28,7 +28,8 @@ function linesOf(run: RunView, nowMs: number): (readonly [label: string, text: s
   const waits = [
     [counts.ready + counts.dispatched, 'a free worker'],
     [counts.pending, 'other operations'],
-    [counts.waiting, 'a person'],
+    [run.open_questions, 'a person'],
+    [run.active['deferred'] ?? 0, 'a tool'],
   ] as const
   const waiting = waits.flatMap(([count, what]) => (count > 0 ? [`${figure(count)} for ${what}`] : []))
   return [

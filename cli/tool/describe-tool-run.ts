@@ -1,4 +1,5 @@
 import { basename } from 'node:path'
+import type { SuspendedEnding } from '#tool-scripts/script-ending.ts'
 import type { ScriptEvent } from '#tool-scripts/script-event.ts'
 import { resultFaults } from '#stages/operate/tools/script-tool.ts'
 import { plural } from '#domain/timeline/words.ts'
@@ -20,7 +21,7 @@ export function valueText(value: unknown): string {
 function describeEnding({ script, ending }: ToolRun): string {
   if (ending.kind === 'returned') return ''
   if (ending.kind === 'suspended')
-    return `${script.path}: waits for an answer to "${ending.question.text}": give it with --answer TEXT\n`
+    return `${script.path}: waits for an answer to "${askedIn(ending)}": give it with --answer TEXT\n`
   if (ending.kind !== 'raised') {
     const limit = 'limit' in ending ? ` (limit: ${ending.limit})` : ''
     return `${script.path}: ${ending.kind}: ${ending.code} ${ending.message}${limit}\n`
@@ -77,10 +78,14 @@ export function runLog({ script, inputs, ending, changes }: ToolRun): string {
   return lines.map((line) => `${line}\n`).join('')
 }
 
+function askedIn(ending: SuspendedEnding): string {
+  return 'question' in ending ? ending.question.text : ending.asked.name
+}
+
 /** Leaves out the message of a limit, which may contain a duration. */
 function endingLine(ending: ToolRun['ending']): string {
   if (ending.kind === 'returned') return `returned ${JSON.stringify(ending.value)}`
-  if (ending.kind === 'suspended') return `asked ${JSON.stringify(ending.question.text)}`
+  if (ending.kind === 'suspended') return `asked ${JSON.stringify(askedIn(ending))}`
   if (ending.kind !== 'raised')
     return [ending.kind, ending.code, ...('limit' in ending ? [ending.limit] : [])].join(' ')
   return `raised ${ending.type} ${JSON.stringify(ending.message)}${ending.line === undefined ? '' : ` line ${ending.line}`}`

@@ -109,7 +109,7 @@ export async function runTool(order: ToolRunOrder, deps: ToolRunDeps, signal: Ab
     const request = { inputs, externals: Object.fromEntries(externals), onEvent: deps.onEvent }
     let ending = await pool.run(script, request, signal)
     // Runs again after each answer, over the journal, as a worker does in its next attempt.
-    while (ending.kind === 'suspended') {
+    while (ending.kind === 'suspended' && 'question' in ending) {
       const answer = await deps.answer(ending.question, signal)
       if (answer === undefined) break
       ending = await pool.run(script, { ...request, journal: answeredJournal(ending, answer) }, signal)

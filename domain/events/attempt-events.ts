@@ -61,7 +61,7 @@ export const attemptEvents = {
     'The server reports more tokens for a turn than the request asked for and had reserved. They count.',
     { attempt, turn, endpoint: z.string(), requested: z.int(), reported: z.int() },
   ),
-  'tool.called': event(worker_progress, 'A tool was called; `resumed`: it goes on with the answer of a person.', {
+  'tool.called': event(worker_progress, 'A tool was called; `resumed`: it goes on with the answer it waited for.', {
     attempt,
     turn,
     call_id: z.string(),

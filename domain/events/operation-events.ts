@@ -8,6 +8,7 @@ import { event } from './event-row.ts'
 const item_id = ItemId.optional()
 const node = { path: z.string(), qualified_name: z.string(), item_id }
 const request_id = z.string()
+const awaited = { request_id: request_id.optional(), reason: z.literal('tool').optional() }
 const attempt = z.int()
 
 /** Says why an operation failed or was blocked. Where no attempt ended it, the ledger says more. */
@@ -32,7 +33,7 @@ export const operationEvents = {
   }),
   'operation.started': event(
     worker_call,
-    'A worker has begun an attempt; `resumes` names the question that it goes on from.',
+    'A worker has begun an attempt; `resumes` names the question that it goes on from, or says `tool`.',
     { attempt, dispatch: z.int(), resumes: z.string().optional(), item_id },
   ),
   'operation.retried': event(worker_call, 'The attempt was handed back or lost, and another one follows.', {
@@ -40,12 +41,16 @@ export const operationEvents = {
     reason: z.enum(['drain', 'store', 'models', 'budget', 'lost', 'abandoned']),
     ...node,
   }),
-  'operation.suspended': event(worker_call, 'It waits for an answer, without a worker.', {
-    request_id,
-    attempt,
-    ...node,
-  }),
-  'operation.resumed': event(worker_call, 'It has its answer and is ready again.', { request_id, ...node }),
+  'operation.suspended': event(
+    worker_call,
+    'It waits for an answer, or as its `reason` says for a `tool` that takes long, without a slot of a worker.',
+    { ...awaited, tool: z.string().optional(), attempt, ...node },
+  ),
+  'operation.resumed': event(
+    worker_call,
+    'It has what it waited for and is ready again; `again`: its worker was lost or stopped, and the tool runs once more.',
+    { ...awaited, again: z.literal(true).optional(), ...node },
+  ),
   /** Without an operation it is about the run, which does not wait for it. */
   'human_input.requested': event('escalation', 'It asks a person; with a `call`, whether a tool may be called.', {
     request_id,

@@ -67,8 +67,10 @@ const summaries: Readonly<Record<EventName, (event: Told) => string>> = {
   'operation.queued': (event) => `${workOf(event)} queued`,
   'operation.started': (event) => `${workOf(event)} started`,
   'operation.retried': (event) => `${workOf(event)} ${retryText(Words.parse(event.data['reason']))}`,
-  'operation.suspended': (event) => `${workOf(event)} waits for an answer`,
-  'operation.resumed': (event) => `${workOf(event)} goes on with its answer`,
+  'operation.suspended': (event) =>
+    `${workOf(event)} waits for ${event.data['reason'] === 'tool' ? `the tool ${Words.parse(event.data['tool'])}` : 'an answer'}`,
+  'operation.resumed': (event) =>
+    `${workOf(event)} goes on ${event.data['again'] === true ? 'and runs its tool again' : 'with its answer'}`,
   'model.requested': (event) => `${workOf(event)} asks its model, turn ${Count.parse(event.data['turn'])}`,
   'model.responded': (event) =>
     event.data['reason'] === undefined

@@ -1,7 +1,7 @@
 import { figure } from '../figure.ts'
 
 type Waited = { kind: string; model?: string | undefined; questions?: number | undefined; of?: string | undefined }
-type Doing = 'prepare' | 'slot' | 'model' | 'tool' | 'proof' | 'person'
+type Doing = 'prepare' | 'slot' | 'model' | 'tool' | 'deferred' | 'proof' | 'person'
 type UsedBudget = { of: string; limit: number; used: number; needs?: number | null | undefined }
 
 /** `1 file`, `3 files`, `1,200 files`: for nouns that take an s. */
@@ -28,6 +28,7 @@ export function waitingText(waitingFor: readonly Waited[]): string {
   const parts = waitingFor.flatMap(({ kind, model = '', questions = 0, of }) => {
     if (kind === 'models') return [modelText(model)]
     if (kind === 'store') return ['the object store']
+    if (kind === 'tool') return ['a tool that takes long']
     if (kind === 'approval') return ['the approval of its plan']
     if (kind === 'budget') return [of === 'project' ? 'tokens for its project' : 'tokens']
     return kind === 'answer' ? [plural(questions, 'answer')] : []
@@ -53,6 +54,7 @@ const doingTexts: Readonly<Record<Doing, readonly [one: string, many: string]>> 
   slot: ['waits for a slot of the model servers', 'wait for a slot of the model servers'],
   model: ['waits for an answer of the model', 'wait for an answer of the model'],
   tool: ['runs a tool', 'run a tool'],
+  deferred: ['waits for a long tool', 'wait for long tools'],
   proof: ['is proved', 'are proved'],
   person: ['waits for a person', 'wait for a person'],
 }

@@ -40,6 +40,7 @@ export function parseConfig(env: Env) {
       searchPath: env['PATH'] ?? '',
       env: bareEnv(env),
       gateLimitS: read.REMORA_GATE_LIMIT_S,
+      deferAfterMs: read.REMORA_SANDBOX_DEFER_AFTER_S * 1_000,
     },
     environments: {
       dir: read.REMORA_ENVIRONMENTS_DIR ?? join(tmpdir(), `remora-environments-${process.getuid?.() ?? 'user'}`),

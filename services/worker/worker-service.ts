@@ -43,6 +43,7 @@ import { openSyntaxChecker, type SyntaxChecker } from '#stages/operate/evidence/
 import { patientCommands } from '#stages/operate/attempt/patient-commands.ts'
 import { openSnapshotArchives, storedFiles } from '#sandbox/snapshot-archives.ts'
 import { openEventSegments } from '#store/objects/event-segments.ts'
+import { openToolsBeside } from '#stages/operate/tools/programs/tools-beside.ts'
 import { openEnvironments } from '#stages/operate/tools/programs/environments.ts'
 import { runOperation, type OperationDeps } from '#stages/operate/run-operation.ts'
 import { openSurroundings } from '#stages/operate/start/start-context.ts'
@@ -184,8 +185,11 @@ async function operationDeps(config: WorkerConfig, opened: Opened, releaser: Rel
   const readSnapshot = openSnapshotReader(objects)
   const archives = openSnapshotArchives(storedFiles(readSnapshot, blobs))
   releaser.add('archives of snapshots', archives.close)
+  const beside = openToolsBeside({ afterMs: config.sandbox.deferAfterMs })
+  releaser.add('tools that take long', beside.close)
   return {
     ...opened,
+    beside,
     blobs,
     readSets: (project, hash) => getChangeSets(objects, project, hash),
     ...openSurroundings(opened),

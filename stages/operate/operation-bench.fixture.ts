@@ -22,6 +22,7 @@ import { testObjects, type TestObjects } from '#testing/s3.ts'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
 import { usualLimits } from '#sandbox/sandbox.fixture.ts'
 import type { SnapshotPrograms } from './tools/programs/attempt-programs.ts'
+import { openToolsBeside } from './tools/programs/tools-beside.ts'
 import { openSnapshotArchives, storedFiles } from '#sandbox/snapshot-archives.ts'
 import { openScriptPool } from '#tool-scripts/script-pool.ts'
 import { openPreparedBundles } from './agent/prepared-bundle.ts'
@@ -81,6 +82,8 @@ export async function openOperationBench(): Promise<OperationBench> {
   const readSnapshot = openSnapshotReader(objects)
   const archives = openSnapshotArchives(storedFiles(readSnapshot, blobs))
   releaser.add('archives', archives.close)
+  const beside = openToolsBeside({ afterMs: 20_000 })
+  releaser.add('tools', beside.close)
   const deps: OperationBench['deps'] = {
     ledger: ledger.ledger,
     objects,
@@ -90,6 +93,7 @@ export async function openOperationBench(): Promise<OperationBench> {
     syntax,
     scripts,
     searcher,
+    beside,
     model,
     stops: { on: () => () => {} },
     workerId: 'w1',

@@ -3,7 +3,6 @@ import { AppError, asAppError, ModelUnavailable } from '#domain/error.ts'
 import { newToken } from '#domain/ids.ts'
 import type { RequestProgress } from '#domain/turn.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
-import type { StopSignals } from '#store/ledger/stop-signals.ts'
 import type { LoopState } from '#store/objects/attempt-record.ts'
 import type { Log } from '#platform/log.ts'
 import type { EvidenceChecker } from './evidence/evidence-checker.ts'
@@ -12,6 +11,7 @@ import { reserveTokens } from './agent/reserve-tokens.ts'
 import { runAgent, type AgentRun, type Ending, type Suspension } from './agent/run-agent.ts'
 import { isStoreFault, openAttemptJournal } from './attempt/attempt-journal.ts'
 import { openAttemptStop, type AttemptStop } from './attempt/attempt-stop.ts'
+import type { FinishDeps } from './ending/finish-tool.ts'
 import { giveUp } from './ending/give-up.ts'
 import { prepareAttempt, type PreparedAttempt, type PrepareDeps } from './attempt/prepare-attempt.ts'
 import { makeLintFixes, settleMechanical } from './mechanical-work.ts'
@@ -29,10 +29,10 @@ import { openTestProofs, type TestProofs } from './tools/tests/prove-tests.ts'
 export type OperationJob = { runId: string; operationId: string; dispatch: number }
 
 export type OperationDeps = SettleDeps &
+  FinishDeps &
   PrepareDeps &
   AttemptToolDeps & {
-    ledger: Pick<Ledger, 'claim' | 'append' | 'settle' | 'release' | 'suspend'>
-    stops: Pick<StopSignals, 'on'>
+    ledger: Pick<Ledger, 'claim' | 'append' | 'settle' | 'release' | 'suspend' | 'awaitTool'>
     model: AgentRun['model']
     evidence: EvidenceChecker
     syntax: Pick<SyntaxChecker, 'mutants'>
@@ -63,16 +63,19 @@ export async function runOperation(job: OperationJob, deps: OperationDeps, signa
     journal.follow(prepared.transcript)
     const tests = testProofsOf(prepared, deps)
     const prove = openProof(prepared, { ...deps, tests })
-    running = { startedAt, waitedMs: () => 0, journal, prove, tests, checkpoint: undefined, ...prepared }
+    running = { startedAt, ...notBegun, journal, prove, tests, checkpoint: undefined, ...prepared }
     const ending = await workOn(running, { ...patient, patience }, signal)
     if (ending?.kind === 'suspended') await suspendOperation(running, ending, patient)
     else if (ending !== undefined) await settleOperation(running, ending, patient, signal)
   } catch (error) {
+    running?.stopTool()
     await giveUp({ attempt, journal, signal, running }, error, patient)
   } finally {
     stopListening()
   }
 }
+
+const notBegun = { waitedMs: () => 0, stopTool: () => {} }
 
 function testProofsOf(prepared: PreparedAttempt, deps: OperationDeps): TestProofs {
   const { test_runs: runs, mutants } = prepared.bundle.bundle.file.limits
@@ -104,6 +107,7 @@ async function workOn(
   const limitMs = Math.max(0, timeoutS * 1000 - running.spentMs)
   const stop = openAttemptStop([signal, running.journal.signal], limitMs)
   running.waitedMs = stop.waitedMs
+  running.stopTool = stop.abort
   deps.patience.runs(stop.time)
   try {
     if (running.attempt.work !== 'mechanical') return await letAgentWork(running, deps, stop)

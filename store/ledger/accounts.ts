@@ -31,6 +31,10 @@ export type OperationAccount = {
   reserved: number
 }
 
+export function waitsForTool({ status, question }: Pick<OperationAccount, 'status' | 'question'>): boolean {
+  return status === 'waiting' && question === 'tool'
+}
+
 /** `any` says that it is enough that it has ended, well or not. */
 export type Dependency = { id: OperationId; any: boolean }
 

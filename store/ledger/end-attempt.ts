@@ -5,6 +5,7 @@ import type { AskedQuestion } from '#domain/question.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
 import { type Attempt, attemptWrite, ofAttempt } from './attempt.ts'
 import { runKeys } from './keys.ts'
+import { storedDoing } from './live-state.ts'
 import { type ResultDetail, resultOf } from './results.ts'
 import { runScript } from './script.ts'
 import type { LedgerStore } from './store.ts'
@@ -12,8 +13,10 @@ import { isLarge, storedEvents } from './stored-events.ts'
 import { inlineTalk } from './talk.ts'
 
 const [settleScript, handOverScript] = [runScript('settle'), runScript('hand-over')]
+const awaitToolScript = runScript('await-tool')
 const SettleReply = z.enum(['settled', 'already', 'lost'])
 const HandOverReply = z.enum(['done', 'already', 'lost'])
+const AwaitToolReply = z.enum(['ok', 'lost'])
 
 /** `already`: this attempt has ended before. `lost`: it no longer has the operation. Either way nothing was written. */
 export type ReleaseAnswer = { kind: 'released' | 'already' | 'lost' }
@@ -47,15 +50,17 @@ export type Release = {
   events: readonly NewEvent[]
 }
 
-export type Suspension = {
-  question: AskedQuestion
-  /** The operation ends as blocked (ASK_003) when nobody answers within this time. */
-  answerWithinMs: number
+/** It waits for a person, and ends as blocked (ASK_003) when nobody answers within `answerWithinMs`. */
+type Asked = { question: AskedQuestion; answerWithinMs: number }
+/** It waits for a tool that a call of the turn has begun, and is lost when its worker is silent for as long as a lease. */
+type Deferred = { tool: string; turn: number }
+
+export type Suspension = (Asked | Deferred) & {
   /** The stored object that the next attempt resumes from. */
   recordHash: string
   /** The cost of all its attempts so far; its outcome has it when nobody answers. */
   spent: OperationCost
-  /** Events not yet written; `human_input.requested` and `operation.suspended` are added after them. */
+  /** Events not yet written; `human_input.requested`, where it asks a person, and `operation.suspended` are added after them. */
   events: readonly NewEvent[]
 }
 
@@ -131,9 +136,20 @@ export async function release(store: LedgerStore, attempt: Attempt, n: number, h
   return { kind: reply === 'done' ? 'released' : reply }
 }
 
-/** Lets a running operation wait for a person, without lease, slot or process. An operation of a stopped run ends. */
+/** Lets a running operation wait for a person or a tool, without lease, slot or process. An operation of a stopped run ends. */
 export async function suspend(store: LedgerStore, attempt: Attempt, n: number, how: Suspension) {
-  const { question, answerWithinMs, recordHash, spent, events } = how
+  const { recordHash, spent, events } = how
+  const values = 'tool' in how ? deferring(store, how) : await asking(store, attempt, how)
+  const reply = await handOver(store, attempt, n, { resume: { recordHash, spent }, values, events })
+  return { kind: reply === 'done' ? ('suspended' as const) : reply }
+}
+
+function deferring({ redactor, leaseMs }: LedgerStore, { tool, turn }: Deferred) {
+  const doing = storedDoing({ kind: 'deferred', what: tool, turn, afterTool: false, sinceMs: Date.now() }, redactor)
+  return ['defer', tool, doing, leaseMs, '', '']
+}
+
+async function asking(store: LedgerStore, attempt: Attempt, { question, answerWithinMs }: Asked) {
   const { archive, redactor } = store
   const stored = storedQuestion(attempt, withoutSecrets(question, redactor))
   const { text, choices, call } = stored
@@ -141,9 +157,17 @@ export async function suspend(store: LedgerStore, attempt: Attempt, n: number, h
   const payload = call && isLarge(shown, archive) ? await archive?.putPayload(attempt, shown) : undefined
   const apart = payload === undefined ? {} : { call: { ...call, arguments: '' }, payload }
   const questionTexts = [JSON.stringify({ ...stored, ...apart }), payload === undefined ? shown : '{}']
-  const values = ['suspend', ...questionTexts, Math.round(answerWithinMs), payload ?? '', '']
-  const reply = await handOver(store, attempt, n, { resume: { recordHash, spent }, values, events })
-  return { kind: reply === 'done' ? ('suspended' as const) : reply }
+  return ['suspend', ...questionTexts, Math.round(answerWithinMs), payload ?? '', '']
+}
+
+/**
+ * Says that the tool for which the attempt was suspended still runs, or with a record that the operation can go on from there: from that of
+ * the suspension its next attempt runs the tool once more. `lost`: it waits for this one no longer.
+ */
+export async function awaitTool(store: LedgerStore, attempt: Attempt, recordHash = ''): Promise<'ok' | 'lost'> {
+  const { keys, args } = attemptWrite(store, attempt, store.leaseMs)
+  const { kind, id } = store.origin
+  return AwaitToolReply.parse(await awaitToolScript(store.redis, keys, [...args, kind, id, recordHash]))
 }
 
 type HandOver = Pick<Release, 'resume' | 'events'> & { values: readonly (string | number)[] }

@@ -30,7 +30,8 @@ const CreatedData = z.object({ change_set_id: z.string() })
 const AttemptData = z.object({ attempt: z.int() })
 const QueuedData = z.object({ dispatch: z.int(), reason: z.string().optional() })
 const CauseData = z.object({ cause: z.string() })
-const RequestData = z.object({ request_id: z.string() })
+/** What waits for a tool names no request. */
+const RequestData = z.object({ request_id: z.string() }).or(z.object({ reason: z.literal('tool') }))
 const ResumesData = z.object({ resumes: z.string().optional() })
 
 type PlannedFacts = { waitsFor: readonly Dependency[]; repeats: RepeatedWork | null }
@@ -166,8 +167,10 @@ function asked(event: Event, before: Folded, blame: Blame): Folded {
   const asks = event.event === 'human_input.requested' || event.event === 'operation.suspended'
   const due = asks ? 'running' : 'waiting'
   if (before.status !== due) blame(asks ? 4 : 3, `it was ${before.status}, not ${due}`)
-  const request = RequestData.safeParse(event.data).data?.request_id ?? 'no question'
+  const { data = { request_id: 'no question' } } = RequestData.safeParse(event.data)
+  const request = 'reason' in data ? data.reason : data.request_id
   if (event.event === 'human_input.requested') return { ...before, asked: { request, answered: false } }
+  if ('reason' in data && asks) return { ...before, asked: { request, answered: true }, status: 'waiting' }
   const { asked: last } = before
   if (last?.request !== request) blame(3, `it names ${request}, ${last?.request} was asked last`)
   if (event.event === 'operation.suspended') {

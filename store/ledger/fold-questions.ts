@@ -123,7 +123,7 @@ function compareOpen(questions: readonly Question[], accounts: Accounts): string
   )
   const faults: string[] = []
   for (const [id, { status, question }] of accounts) {
-    if (status !== 'waiting') continue
+    if (status !== 'waiting' || question === 'tool') continue
     if (open.get(question ?? '') !== id) faults.push(`operation ${id} waits for ${question}, which is not open for it`)
     open.delete(question ?? '')
   }

@@ -1,8 +1,9 @@
 -- Further KEYS: op:<O>. ARGV: operation, token, the attempt's counter, origin kind, origin id, hash of the record that the next
--- attempt resumes from and cost so far (both may be empty: as before), 'release' or 'suspend', then
+-- attempt resumes from and cost so far (both may be empty: as before), 'release', 'suspend' or 'defer', then
 -- release: reason, delay in ms, how often its model has failed it in a row, how often busy servers have turned it away in a row (each
 -- of the last two may be empty: as before); suspend: question, what its event shows of it, how long it may be answered in ms, the name
--- of the stored data of that event, where it is too large to be here, or '';
+-- of the stored data of that event, where it is too large to be here, or ''; defer: the tool, what the operation does from now on as JSON, how
+-- long its worker may be silent in ms, '';
 -- then what the attempt has said since the last time as JSON, 'keep' for nothing, or '' where a record has all that it said and nothing
 -- is kept; last (event age, event body)…
 -- The token stays until the next claim, so that its holder learns that what it sends again was applied.
@@ -32,6 +33,17 @@ if ARGV[8] == 'release' then
   if ARGV[6] ~= '' then redis.call('HSET', op_key, 'suspension', ARGV[6], 'handed_back', '1', 'spent', ARGV[7]) end
   make_ready(id, 'running', at, tonumber(ARGV[10]))
   report(id, 'operation.retried', origin, with_node(id, { attempt = attempt, reason = ARGV[9] }), at)
+  return 'done'
+end
+
+if ARGV[8] == 'defer' then
+  -- Its record has all that the next attempt needs, as that of one that was handed back.
+  change_status(id, 'running', 'waiting', 'suspension', ARGV[6], 'handed_back', '1', 'question', 'tool', 'spent', ARGV[7])
+  redis.call('HSET', keys.doing, id, ARGV[10])
+  redis.call('HINCRBY', keys.run, 'deferred', 1)
+  redis.call('ZADD', keys.waiting, text(at + tonumber(ARGV[11])), id)
+  report(id, 'operation.suspended', origin, with_node(id, { reason = 'tool', tool = ARGV[9], attempt = attempt }), at)
+  advance_run(at)
   return 'done'
 end
 

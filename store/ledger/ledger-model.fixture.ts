@@ -31,7 +31,7 @@ export type ModelOperation = {
   code?: string
   /** The last command that dispatched it again. */
   requeue?: string
-  /** The last one it asked. */
+  /** The last one it asked, or that it waits for a tool. */
   asked?: ModelQuestion
 }
 
@@ -215,8 +215,10 @@ export function loseWorker(model: LedgerModel, one: ModelOperation, by: Transiti
     const events = ['operation.failed', 'operation.ended']
     return endOperation(model, one, { status: 'failed', by, events, code: 'TOOL_004' })
   }
+  const event =
+    one.status === 'waiting' ? { event: 'operation.resumed' } : { event: 'operation.retried', attempt: one.attempt }
   makeReady(model, one, by)
-  model.events.push({ event: 'operation.retried', operationId: one.id, attempt: one.attempt })
+  model.events.push({ ...event, operationId: one.id })
 }
 
 /** Nobody answered in time. */
@@ -258,6 +260,7 @@ function tell(model: LedgerModel, one: ModelOperation, mayStart: boolean): void 
 
 function onlyWaits(model: LedgerModel): boolean {
   if (withStatus(model, 'dispatched', 'running').length > 0) return false
+  if (withStatus(model, 'waiting').some(({ asked }) => asked?.requestId === 'tool')) return false
   const ready = withStatus(model, 'ready')
   const held = ready.filter((one) => one.isHeld)
   return (

@@ -54,6 +54,8 @@ const rarer: readonly Act[] = [
   'suspend',
   'suspend',
   'resume',
+  'awaitTool',
+  'awaitTool',
   'sweep',
   'sweep',
   'requeue',
@@ -131,6 +133,8 @@ const scenarios = [
   'dispatch:3 claim suspend waitEnds sweep settle:1',
   'dispatch:3 claim suspend cancel endSlice settle:1',
   'dispatch:3 claim cancel suspend:1',
+  'dispatch:3 claim suspend:3 awaitTool awaitTool:1 dispatch:7 claim:1 suspend:3 waitEnds awaitTool sweep settle:1',
+  'dispatch:3 claim suspend:3 waitEnds sweep dispatch:7 claim:1 suspend:7 waitEnds sweep dispatch:3 claim:2 suspend:11 waitEnds sweep',
   'dispatch:3 requeue claim:1 leaseEnds sweep dispatch:7 claim:2 leaseEnds sweep dispatch:3 claim:3 leaseEnds sweep',
 ]
 

@@ -13,7 +13,7 @@ import { countSpent, noteProjectBudget, readProjectBudget, reserve, setBudget, s
 import { countVerdicts, decide, lastDecision, operationsOfSets, readDecisions, setsBuiltOn } from './decisions.ts'
 import { beginPatching, endPatching, isBeingDeleted, isPatching, requestDeletion } from './delete-run.ts'
 import { blockHeld, countHeld, dispatch, dispatchedLongAgo, requeue, setAway, sweep } from './dispatch.ts'
-import { release, settle, suspend } from './end-attempt.ts'
+import { awaitTool, release, settle, suspend } from './end-attempt.ts'
 import { archiveEvents, readEvents, readTally } from './event-log.ts'
 import { readLive } from './live-state.ts'
 import { notePart, notePatch } from './patch-notes.ts'
@@ -118,6 +118,7 @@ function attemptCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
     settle: bind(settle),
     release: bind(release),
     suspend: bind(suspend),
+    awaitTool: bind(awaitTool),
   }
 }
 

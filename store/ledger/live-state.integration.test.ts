@@ -5,7 +5,7 @@ import { useOpened } from '#testing/use-opened.ts'
 
 const test = useOpened(testLedger)
 const works = ['a', 'b', 'c', 'd'].map((name) => aPlannedOperation(name))
-const nobody = { prepare: 0, slot: 0, model: 0, tool: 0, proof: 0, person: 0 }
+const nobody = { prepare: 0, slot: 0, model: 0, tool: 0, deferred: 0, proof: 0, person: 0 }
 const sinceMs = 1_700_000_000_000
 
 async function claimed(runId: RunId, count: number) {

@@ -3,15 +3,15 @@ import { OperationId, type RunId } from '#domain/ids.ts'
 import { parseJson } from '#domain/json.ts'
 import type { OperationStep } from '#domain/operation.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
-import type { OperationAccount, Violation } from './accounts.ts'
+import { type OperationAccount, type Violation, waitsForTool } from './accounts.ts'
 import { runKeys, type RunKeys } from './keys.ts'
 import { unknownRun } from './script.ts'
 import { type LedgerStore, redisNowMs } from './store.ts'
 
-const doingKinds = ['prepare', 'slot', 'model', 'tool', 'proof'] as const
+const doingKinds = ['prepare', 'slot', 'model', 'tool', 'deferred', 'proof'] as const
 
 /**
- * What an attempt does now: it prepares, waits for a slot, waits for the model, runs the tool `what`, or is being proved. `afterTool`: its model
+ * What an attempt does now: it prepares, waits for a slot, waits for the model, runs the tool `what`, waits for it without a slot (`deferred`), or is being proved. `afterTool`: its model
  * has been told what a tool returned. `sinceMs` is in milliseconds since the epoch.
  */
 export type Doing = {
@@ -36,6 +36,7 @@ export function storedDoing({ kind, what, turn, afterTool, sinceMs }: Doing, red
 export function stepOf(doing: LiveOperation['doing']): OperationStep {
   switch (doing.kind) {
     case 'person':
+    case 'deferred':
       return 'deferred'
     case 'tool':
       return 'executing_tools'
@@ -52,7 +53,7 @@ export function stepOf(doing: LiveOperation['doing']): OperationStep {
   }
 }
 
-/** An operation that is running, or that waits for a person to answer `request`. */
+/** An operation that is running, or that waits for a tool, or for a person to answer `request`. */
 export type LiveOperation = {
   operationId: OperationId
   bundle: string
@@ -90,9 +91,10 @@ export async function readLive(store: LedgerStore, runId: RunId, most: number): 
   ])
   if (schema === null) throw unknownRun(runId)
   const doing = new Map(Object.entries(stored).map(([id, text]) => [id, StoredDoing.parse(parseJson(text))]))
-  const counts = { prepare: 0, slot: 0, model: 0, tool: 0, proof: 0, person: asking }
+  const counts = { prepare: 0, slot: 0, model: 0, tool: 0, deferred: 0, proof: 0, person: asking }
   for (const { kind } of doing.values()) counts[kind] += 1
-  counts.prepare += Math.max(0, running - doing.size) // they have said nothing yet
+  counts.prepare += Math.max(0, running - doing.size + counts.deferred) // they have said nothing yet
+  counts.person -= counts.deferred
   const ids = Ids.parse([...leases, ...waiting].slice(0, most))
   const shown = await Promise.all(ids.map((id) => readOperation(store, keys, id, doing.get(id))))
   return { shown: shown.filter((one) => one !== undefined), counts, lastMinute: lastMinute(pace, nowMs) }
@@ -125,20 +127,23 @@ async function readOperation(
   const [status, bundle, nodeId, attempt, sinceMs, request] = read.data
   const { path, qualifiedName } = Place.parse(parseJson(node))
   const now =
-    status === 'waiting'
+    status === 'waiting' && doing === undefined
       ? ({ kind: 'person', request: request ?? '' } as const)
       : (doing ?? ({ kind: 'prepare', turn: 0, afterTool: false, sinceMs } as const))
   return { operationId, bundle, path, qualifiedName, nodeId, attempt, sinceMs, doing: now }
 }
 
-/** Finds what is noted of attempts that no longer run (invariant 2). */
+/** Finds what is noted of attempts that no longer run and wait for no tool (invariant 2). */
 export async function strayDoing(
   { redis, namespace }: LedgerStore,
   runId: RunId,
-  operations: ReadonlyMap<string, Pick<OperationAccount, 'status'>>,
+  operations: ReadonlyMap<string, Pick<OperationAccount, 'status' | 'question'>>,
 ): Promise<Violation[]> {
   const noted = await redis.hkeys(runKeys(namespace, runId).doing)
-  const stray = noted.filter((id) => operations.get(id)?.status !== 'running')
+  const stray = noted.filter((id) => {
+    const one = operations.get(id)
+    return one === undefined || (one.status !== 'running' && !waitsForTool(one))
+  })
   return stray.map((id) => ({ invariant: 2, message: `operation ${id} does not run, and it is noted what it does` }))
 }
 

@@ -205,9 +205,15 @@ export function sweepModel(model: LedgerModel, reason: SweepReason): unknown {
   const takenBack = running.filter((one) => one.leaseIsOver || reason === 'abandoned')
   for (const one of takenBack.toSorted(byId)) loseWorker(model, one, 'sweep', reason === 'lost')
   const overdue = withStatus(model, 'waiting').filter(({ asked }) => asked?.timeIsOver === true)
-  for (const one of overdue.toSorted(byId)) if (model.stop === null) expireQuestion(model, one)
+  let lost = 0
+  for (const one of overdue.toSorted(byId)) {
+    if (model.stop !== null) continue
+    if (one.asked?.requestId !== 'tool') expireQuestion(model, one)
+    else lost += 1
+    if (one.status === 'waiting') loseWorker(model, one, 'sweep')
+  }
   goOn(model)
-  return { left: 0, takenBack: takenBack.length }
+  return { left: 0, takenBack: takenBack.length + lost }
 }
 
 /** What ends at one time ends in the order of the ids. */

@@ -19,7 +19,8 @@ export function repeatedWork(
   const chosen = new Set(Array.from({ length: most }, (_, at) => pickFrom(current, pick + at * 7)))
   const planned: PlannedOperation[] = []
   for (const one of chosen) {
-    if (one === undefined) continue
+    // What never ran has no changes that could collide.
+    if (one === undefined || (because === 'collided' && one.attempt === 0)) continue
     const { operationId, repeats } = one.planned
     const original = repeats?.operationId ?? operationId
     planned.push({

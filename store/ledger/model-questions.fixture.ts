@@ -1,5 +1,6 @@
 import type { RunId } from '#domain/ids.ts'
 import type { AskedQuestion } from '#domain/question.ts'
+import type { Attempt } from './attempt.ts'
 import {
   cancelOperation,
   change,
@@ -17,6 +18,7 @@ import type { Ledger } from './ledger.ts'
 import { orFault, turnFinished, type Write } from './model-commands.fixture.ts'
 
 type OfRun = { model: LedgerModel; runId: RunId }
+type OfWriters = { model: LedgerModel; writers: readonly Write[]; attempts: ReadonlyMap<string, Attempt> }
 type Prepared = { expect(): unknown; send(ledger: Ledger): Promise<unknown> }
 
 const origin = { kind: 'discovery', id: 'test' } as const
@@ -27,15 +29,26 @@ export function questionFor(pick: number): AskedQuestion {
   return { text: 'Shall I?', choices: pick % 3 === 0 ? ['yes', 'no'] : null }
 }
 
-export function suspendModel(model: LedgerModel, write: Write, { call }: AskedQuestion): unknown {
+/** Without a question it waits for a tool. */
+export function suspendModel(model: LedgerModel, write: Write, question: AskedQuestion | undefined): unknown {
   const one = operationOf(model, write.operationId)
   if (one.token !== write.token) return { kind: 'lost' }
   if (one.status !== 'running') return { kind: 'already' }
   one.n = write.n
   model.events.push(turnFinished(one.id))
-  if (model.stop === null) {
+  if (model.stop === null && question === undefined) {
+    one.asked = { requestId: 'tool', operationId: one.id, status: 'open', timeIsOver: false, isCall: false }
+    model.events.push({ event: 'operation.suspended', operationId: one.id, attempt: one.attempt })
+    change(model, one, 'waiting', 'suspend')
+  } else if (model.stop === null) {
     const requestId = `q${model.questions.length + 1}`
-    one.asked = { requestId, operationId: one.id, status: 'open', timeIsOver: false, isCall: call !== undefined }
+    one.asked = {
+      requestId,
+      operationId: one.id,
+      status: 'open',
+      timeIsOver: false,
+      isCall: question?.call !== undefined,
+    }
     model.questions.push(one.asked)
     for (const event of ['human_input.requested', 'operation.suspended']) {
       model.events.push({ event, operationId: one.id, attempt: one.attempt })
@@ -45,6 +58,19 @@ export function suspendModel(model: LedgerModel, write: Write, { call }: AskedQu
   } else cancelOperation(model, one, 'suspend')
   goOn(model)
   return { kind: 'suspended' }
+}
+
+/** The tool still runs, or with `ends` is over. */
+function awaitToolModel(model: LedgerModel, { operationId, token }: Write, ends: boolean): string {
+  const one = operationOf(model, operationId)
+  if (one.status !== 'waiting' || one.asked?.requestId !== 'tool' || one.token !== token || isStopped(model))
+    return 'lost'
+  one.asked.timeIsOver = false
+  if (!ends) return 'ok'
+  makeReady(model, one, 'await tool')
+  model.events.push({ event: 'operation.resumed', operationId })
+  goOn(model)
+  return 'ok'
 }
 
 /** `requestId status` and what was said, or the code of the refusal. */
@@ -89,6 +115,17 @@ const verdicts = [
 const lastFitting = 900
 
 export const questionActs = {
+  /** The worker of any attempt; after an odd pick its tool has ended. */
+  awaitTool({ model, writers, attempts }: OfWriters, pick: number): Prepared | undefined {
+    const write = pickFrom(writers, pick)
+    const attempt = attempts.get(write?.token ?? '')
+    if (write === undefined || attempt === undefined) return undefined
+    const record = pick % 2 === 1 ? 'the-end' : ''
+    return {
+      expect: () => awaitToolModel(model, write, record !== ''),
+      send: (ledger) => ledger.awaitTool(attempt, record),
+    }
+  },
   /** One of the questions, or one that nobody has asked. */
   resume({ model, runId }: OfRun, pick: number): Prepared {
     const requestId = `q${(pick % (model.questions.length + 1)) + 1}`

@@ -59,6 +59,7 @@ export const Act = z.enum([
   'release',
   'suspend',
   'resume',
+  'awaitTool',
   'setAway',
   'blockHeld',
   'setBudget',
@@ -145,7 +146,7 @@ export const acts: Record<Act, (world: World, pick: number) => Prepared | undefi
         attempts.set(token, answer.attempt)
         const { attempt, resumes: from } = answer.attempt
         const said = typeof from?.answer === 'object' ? from.answer?.verdict : from?.answer
-        return `attempt ${attempt}${from === null ? '' : ` resumes with ${said}`}`
+        return `attempt ${attempt}${from === null ? '' : ` resumes with ${said ?? ''}`}`
       },
     }
   },
@@ -186,10 +187,9 @@ export const acts: Record<Act, (world: World, pick: number) => Prepared | undefi
     const next = nextWrite(world, pick)
     if (next === undefined) return undefined
     const { write, attempt } = next
-    const question = questionFor(pick)
+    const question = pick % 4 === 3 ? undefined : questionFor(pick)
     const suspension = {
-      question,
-      answerWithinMs: 3_600_000,
+      ...(question === undefined ? { tool: 'run', turn: 1 } : { question, answerWithinMs: 3_600_000 }),
       recordHash: write.token,
       spent: aCost,
       events: [anEvent()],
@@ -263,10 +263,10 @@ export const acts: Record<Act, (world: World, pick: number) => Prepared | undefi
     if (one === undefined) return undefined
     return timePasses(world, 'delayed', one.id, () => (one.rest = 'over'))
   },
-  /** Time passes: nobody has answered. */
+  /** Time passes: nobody has answered, or the worker of a tool is silent. */
   waitEnds(world: World, pick: number): Prepared | undefined {
     const one = pickFrom(
-      world.model.questions.filter(({ status }) => status === 'open'),
+      withStatus(world.model, 'waiting').flatMap(({ asked }) => asked ?? []),
       pick,
     )
     if (one === undefined) return undefined

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import type { ErrorPolicyName } from '#domain/run.ts'
 import { anEvent, aNewRun, aRequest, testLedger } from '#testing/open-test-ledger.ts'
 import { openResendProxy } from '#testing/resend-proxy.ts'
-import { newLedgerModel, openCount } from './ledger-model.fixture.ts'
+import { newLedgerModel, openCount, withStatus } from './ledger-model.fixture.ts'
 import { openLedger } from './ledger.ts'
 import { ledgerSnapshot, modelSnapshot } from './model-snapshots.fixture.ts'
 import { acts, type Act, type Prepared, type World } from './model-steps.fixture.ts'
@@ -101,6 +101,7 @@ export async function finish(world: World): Promise<void> {
     await once('setBudget')
     await once('noteProject', 1)
     for (const pick of model.questions.keys()) await once('resume', pick)
+    for (const pick of withStatus(model, 'waiting').keys()) await once('waitEnds', pick)
     await once('sweep')
     await once('dispatch', 3 + 4 * round)
     for (const pick of world.jobs.keys()) await once('claim', pick)

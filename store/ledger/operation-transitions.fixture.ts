@@ -11,6 +11,7 @@ export type TransitionCause =
   | 'release'
   | 'suspend'
   | 'resume'
+  | 'await tool'
   | 'sweep'
   | 'block held'
   | 'end slice'
@@ -41,7 +42,8 @@ export const operationTransitions: readonly Transition[] = [
   { from: 'running', to: 'failed', by: ['settle', 'sweep'] },
   { from: 'running', to: 'blocked', by: ['settle'] },
   { from: 'running', to: 'cancelled', by: ['settle', 'release', 'suspend', 'sweep'] },
-  { from: 'waiting', to: 'ready', by: ['resume'] },
+  { from: 'waiting', to: 'ready', by: ['resume', 'await tool', 'sweep'] },
+  { from: 'waiting', to: 'failed', by: ['sweep'] },
   { from: 'waiting', to: 'blocked', by: ['sweep'] },
   { from: 'waiting', to: 'cancelled', by: ['end slice'] },
 ]

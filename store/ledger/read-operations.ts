@@ -165,7 +165,7 @@ async function readOperation(store: LedgerStore, runId: RunId, operationId: Oper
     begunAt: stored.begun ?? stored.started,
     endedAt: stored.ended,
     outcome: JSON.parse(stored.outcome ?? 'null'),
-    waitsFor: status === 'waiting' ? stored.question : null,
+    waitsFor: status === 'waiting' && stored.question !== 'tool' ? stored.question : null,
     suspensionHash: stored.suspension,
     startsFrom: stored.on?.split(' ') ?? [],
     generation: stored.gen ?? 1,

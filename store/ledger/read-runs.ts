@@ -40,6 +40,7 @@ const numbers = [
   'returned',
   'agenda_version',
   'messages',
+  'deferred',
 ] as const
 const others = [
   'request',
@@ -134,6 +135,7 @@ export async function getRun(store: LedgerStore, runId: RunId): Promise<Run> {
     traceparent: stored('traceparent') || null,
     acceptedAt: number.parse(stored('accepted')),
     endedAt: endedAt === undefined ? null : Number(endedAt),
+    deferred: number.parse(stored('deferred')),
     counts: Object.fromEntries(operationStatuses.map((status) => [status, number.parse(stored(`n:${status}`))])),
   })
 }

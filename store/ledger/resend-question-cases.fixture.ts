@@ -49,7 +49,15 @@ async function twoStarted(test: TestLedger): Promise<[Attempt, Attempt]> {
   return [first, second.attempt]
 }
 
-/** Operations that wait for a person. */
+const deferral: Suspension = { tool: 'run', turn: 1, recordHash: 'the-record', spent: aCost, events: [anEvent()] }
+
+async function deferred(test: TestLedger): Promise<Attempt> {
+  const attempt = await startedAttempt(test, [root, child])
+  await test.ledger.suspend(attempt, 1, deferral)
+  return attempt
+}
+
+/** Operations that wait for a person or a tool. */
 export const questionCases: readonly ResendCase[] = [
   {
     script: 'hand-over',
@@ -63,6 +71,32 @@ export const questionCases: readonly ResendCase[] = [
       const attempt = await startedAttempt(test, [root, child])
       await stopRun(test, attempt.runId)
       return suspending(attempt)
+    },
+  },
+  {
+    script: 'hand-over',
+    what: 'of an operation whose tool takes long',
+    async prepare(test) {
+      const attempt = await startedAttempt(test, [root, child])
+      const send = ({ ledger }: Client) => ledger.suspend(attempt, 1, deferral)
+      return { runId: attempt.runId, send, again: { kind: 'already' } }
+    },
+  },
+  {
+    script: 'await-tool',
+    what: 'that has ended',
+    async prepare(test) {
+      const attempt = await deferred(test)
+      return { runId: attempt.runId, send: ({ ledger }) => ledger.awaitTool(attempt, 'another'), again: 'lost' }
+    },
+  },
+  {
+    script: 'sweep',
+    what: 'of a tool whose worker is silent',
+    async prepare(test) {
+      const { runId } = await deferred(test)
+      await test.redis.zadd(`${test.namespace}:{${runId}}:waiting`, 1, root.operationId)
+      return { runId, send: ({ ledger }) => ledger.sweep(runId), again: { left: 0, takenBack: 0 } }
     },
   },
   {

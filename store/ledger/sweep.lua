@@ -1,5 +1,5 @@
 -- ARGV: origin kind, origin id, 'lost' or 'abandoned'. Takes back up to max_per_step operations whose lease ran out, or
--- with 'abandoned' any that run; ends up to as many that were not answered in time; skips those that have not started of items whose seconds
+-- with 'abandoned' any that run; ends up to as many that were not answered in time, or takes them back where a tool's worker is silent; skips those that have not started of items whose seconds
 -- are over, of which it looks at as many; notifies dependents. Answers how many operations are left for the next call, and how many were taken
 -- back. Goes on with what a tool that was allowed for the run wakes. Waiting operations of a stopped run are left to end-slice.lua.
 local refused = refusal()
@@ -9,7 +9,7 @@ local until_time = ARGV[3] == 'abandoned' and '+inf' or text(at)
 local taken_back = 0
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', keys.leases, '-inf', until_time, 'LIMIT', 0, max_per_step)) do
   if redis.call('HGET', prefix .. 'op:' .. id, 'status') == 'running' then
-    take_back(id, at, origin, ARGV[3])
+    take_back(id, 'running', at, origin, ARGV[3])
     taken_back = taken_back + 1
   else
     redis.call('ZREM', keys.leases, id)
@@ -19,9 +19,14 @@ for _, id in ipairs(redis.call('ZRANGEBYSCORE', keys.waiting, '-inf', text(at), 
   -- An operation that ends here may stop its run.
   if not is_stopped() then
     local op = redis.call('HMGET', prefix .. 'op:' .. id, 'question', 'attempt')
-    local reason = op[1] .. ' was not answered in time'
-    close_question(op[1], { status = 'expired' })
-    end_unsettled(id, 'waiting', at, origin, { status = 'blocked', attempt = tonumber(op[2]), reason = reason, error_code = expired_code })
+    if op[1] == 'tool' then
+      take_back(id, 'waiting', at, origin, 'lost')
+      taken_back = taken_back + 1
+    else
+      local reason = op[1] .. ' was not answered in time'
+      close_question(op[1], { status = 'expired' })
+      end_unsettled(id, 'waiting', at, origin, { status = 'blocked', attempt = tonumber(op[2]), reason = reason, error_code = expired_code })
+    end
   end
 end
 if not is_stopped() then wake_allowed(at, origin) end

@@ -31,10 +31,9 @@ end
 -- Further arguments are fields of the operation that are set as well, name and value in turn.
 local function change_status(id, from, to, ...)
   has_changed = true
-  if from == 'running' then
-    redis.call('HDEL', keys.doing, id)
-    keep_talk(id)
-  end
+  if from == 'running' then keep_talk(id) end
+  local was_noted = (from == 'running' or from == 'waiting') and redis.call('HDEL', keys.doing, id) == 1
+  if from == 'waiting' and was_noted then redis.call('HINCRBY', keys.run, 'deferred', -1) end
   -- What is dispatched may have a reservation already (dispatch.lua).
   if (from == 'running' or from == 'dispatched') and to ~= 'running' then reserve(prefix .. 'op:' .. id, 0) end
   for _, set in ipairs(sets_of[from] or {}) do redis.call('ZREM', set, id) end
@@ -322,8 +321,10 @@ local function end_operation(id, from, at, ending)
   if not string.find(repeats, '"because":"collided"', 1, true) then stop_run({ 'stopped_by', id }) end
 end
 
--- How a question ended has a field of its own, so that the question's text is written once. An open question has none.
+-- How a question ended has a field of its own, so that the question's text is written once. An open question has none, and what waits
+-- for a tool no question.
 local function close_question(request, ending)
+  if request == 'tool' then return end
   redis.call('HSET', keys.questions, request .. ':end', cjson.encode(ending))
 end
 
@@ -414,23 +415,30 @@ local function end_unsettled(id, from, at, origin, data)
   })
 end
 
--- Takes a running operation back: from a worker that is silent ('lost'), or from one that is known to have ended for
+-- Makes an operation ready again that waits for a tool: `again` says that its next attempt runs the tool once more.
+local function end_tool_wait(id, at, origin, again)
+  make_ready(id, 'waiting', at, 0)
+  report(id, 'operation.resumed', origin, with_node(id, { reason = 'tool', again = again or nil }), at)
+end
+
+-- Takes an operation back that runs, or whose tool does: from a worker that is silent ('lost'), or from one that is known to have ended for
 -- reasons of its own ('abandoned', which does not count as a loss). It becomes ready again, or ends when the run was
 -- stopped or when it was lost too often. Without its token, the worker's next write is refused.
-local function take_back(id, at, origin, why)
+local function take_back(id, from, at, origin, why)
   local op = prefix .. 'op:' .. id
   local attempt = tonumber(redis.call('HGET', op, 'attempt'))
   redis.call('HDEL', op, 'token')
-  if is_stopped() then return cancel_operation(id, 'running', at, origin) end
+  if is_stopped() then return cancel_operation(id, from, at, origin) end
   local lost = 0
   if why == 'lost' then lost = redis.call('HINCRBY', op, 'lost', 1) end
   if lost < max_lost then
-    make_ready(id, 'running', at, 0)
+    if from == 'waiting' then return end_tool_wait(id, at, origin, true) end
+    make_ready(id, from, at, 0)
     report(id, 'operation.retried', origin, with_node(id, { attempt = attempt, reason = why }), at)
     return
   end
   local reason = 'its worker was lost ' .. lost .. ' times'
-  end_unsettled(id, 'running', at, origin, { status = 'failed', attempt = attempt, reason = reason, error_code = lost_code })
+  end_unsettled(id, from, at, origin, { status = 'failed', attempt = attempt, reason = reason, error_code = lost_code })
 end
 
 -- `cause_seq`: the number of the event with which the cause has ended.
@@ -518,14 +526,14 @@ end
 -- operations changes, a model is back, or there is budget again. end-slice.lua ends a stopped run, in any phase.
 local function advance_run(at)
   notify_dependents(at)
-  local run = redis.call('HMGET', keys.run, 'status', 'planned', 'phase', 'cancel', 'conductor', 'planning')
+  local run = redis.call('HMGET', keys.run, 'status', 'planned', 'phase', 'cancel', 'conductor', 'planning', 'deferred')
   if run[1] == 'waiting' and has_changed then
     run[1] = 'running'
     redis.call('HSET', keys.run, 'status', run[1])
   end
   if run[4] == '1' or run_has_ended[run[1]] or run[2] ~= '1' or run[3] ~= 'execution' then return end
   local left = counts()
-  if left.dispatched + left.running > 0 or redis.call('LLEN', keys.cascade) > 0 then return end
+  if left.dispatched + left.running + tonumber(run[7] or '0') > 0 or redis.call('LLEN', keys.cascade) > 0 then return end
   if left.open == 0 then
     local wait = conductor_wait()
     if run[5] ~= 'open' then

@@ -23,6 +23,7 @@ import {
   readSets,
   type ResultTimes,
   type Violation,
+  waitsForTool,
 } from './accounts.ts'
 import { countVerdicts, readDecisions } from './decisions.ts'
 import { readEvents, readTally } from './event-log.ts'
@@ -135,10 +136,11 @@ function compareCounters(run: Run, accounts: Accounts): Violation[] {
   const tally = new Map<OperationStatus, number>()
   for (const { status, supersededBy } of accounts.values())
     if (supersededBy === null) tally.set(status, (tally.get(status) ?? 0) + 1)
-  return operationStatuses.flatMap((status) => {
-    const [counted, found] = [run.counts[status], tally.get(status) ?? 0]
+  const counters = operationStatuses.map((status) => [status, run.counts[status], tally.get(status) ?? 0] as const)
+  const deferred = [...accounts.values()].filter(waitsForTool).length
+  return [...counters, ['deferred', run.deferred, deferred] as const].flatMap(([name, counted, found]) => {
     if (counted === found) return []
-    return [{ invariant: 2, message: `${counted} operations are counted as ${status}, ${found} are` } as const]
+    return [{ invariant: 2, message: `${counted} operations are counted as ${name}, ${found} are` } as const]
   })
 }
 

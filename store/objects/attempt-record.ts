@@ -152,7 +152,8 @@ const unfinished = {
 
 export const SuspendedAttempt = z.strictObject({
   ...unfinished,
-  question: AskedQuestion,
+  /** Is null when it waits for a call that takes long. */
+  question: AskedQuestion.nullable(),
   loop: SuspendedLoop,
   /** Is null when the call itself waits, for approval. */
   waiting: WaitingScript.nullable(),

@@ -3,10 +3,11 @@ import { OperationId } from '#domain/id-schemas.ts'
 import { operationSteps } from '#domain/operation.ts'
 import { orNull, Time } from './wire-parts.ts'
 
-/** Says what a running operation does: it makes ready, waits for a slot of the model servers or for their answer, runs a tool, is proved, or waits for a person. */
-export const DoingKind = z.enum(['prepare', 'slot', 'model', 'tool', 'proof', 'person']).meta({
+/** Says what a running operation does: it makes ready, waits for a slot of the model servers or for their answer, runs a tool, waits without a slot for one that takes long, is proved, or waits for a person. */
+export const DoingKind = z.enum(['prepare', 'slot', 'model', 'tool', 'deferred', 'proof', 'person']).meta({
   id: 'DoingKind',
-  description: 'what an operation does: `slot` waits for a free slot of the model servers, `model` for an answer',
+  description:
+    'what an operation does: `slot` waits for a free slot of the model servers, `model` for an answer, `deferred` for a tool that takes long',
 })
 export type DoingKind = z.infer<typeof DoingKind>
 
@@ -28,7 +29,7 @@ export const ActiveOperation = z
         'the part of its work that it is in: `observing` has been told what a tool returned, `deferred` waits for a person, `synthesizing` is proved',
     }),
     doing: DoingKind,
-    tool: z.string().optional().meta({ description: 'the tool that it runs' }),
+    tool: z.string().optional().meta({ description: 'the tool that it runs or waits for' }),
     question: z.string().optional().meta({ description: 'the id of the question that a person has to answer' }),
     since: Time.meta({
       description: 'since when it does this; of one that waits for a person, when its attempt began',

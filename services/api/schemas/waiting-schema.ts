@@ -64,8 +64,19 @@ const WaitsForApproval = z
   .strictObject({ kind: z.literal('approval'), since: Time })
   .meta({ id: 'WaitsForApproval', description: 'a person has to approve its plan, whose hash the agenda has' })
 
+const WaitsForTool = z
+  .strictObject({ kind: z.literal('tool'), operations: z.int() })
+  .meta({ id: 'WaitsForTool', description: 'operations without a slot whose tools take long; the run stays `running`' })
+
 /** Names what a run waits for, and does not have in its hands. */
 export const WaitingFor = z
-  .discriminatedUnion('kind', [WaitsForModel, WaitsForAnswer, WaitsForStore, WaitsForBudget, WaitsForApproval])
+  .discriminatedUnion('kind', [
+    WaitsForModel,
+    WaitsForAnswer,
+    WaitsForStore,
+    WaitsForBudget,
+    WaitsForApproval,
+    WaitsForTool,
+  ])
   .meta({ id: 'WaitingFor' })
 export type WaitingFor = z.infer<typeof WaitingFor>

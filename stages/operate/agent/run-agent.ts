@@ -21,13 +21,13 @@ export type Ending =
     }
   | { kind: 'stopped'; code: ErrorCode; phase: 'execution' | 'model' | 'tools' | 'submission'; reason: string }
 
-/** A tool waits for a person. `loop` is where another attempt continues. */
-export type Suspension = Omit<SuspendedCall, 'kind'> & { kind: 'suspended'; loop: SuspendedLoop }
+/** A tool waits for an answer. `loop` is where another attempt continues. */
+export type Suspension = SuspendedCall & { loop: SuspendedLoop }
 
 export type AgentRun = ModelAsker & {
   tools: ToolSet
   verify?: Submitter['verify']
-  /** Continues an earlier attempt that was handed back between two turns, or that stopped to ask a person, with the answer. */
+  /** Continues an earlier attempt that was handed back between two turns, or that stopped to wait for an answer. */
   from?: { loop: LoopState } | AnsweredLoop | undefined
   /** Is called before each request: from here another attempt can continue, as long as nothing is added to the transcript. */
   atTurn?(loop: LoopState): void
@@ -42,7 +42,7 @@ const maxRefusedSubmissions = 2
 
 /**
  * The agent's loop: sends the conversation to the model and runs the tools it calls, until a submission is accepted, a tool
- * waits for a person, or a limit is reached. The last turn may only submit; if it does not, its fault is the ending. The turn
+ * waits for an answer, or a limit is reached. The last turn may only submit; if it does not, its fault is the ending. The turn
  * after a call that was made too often with the same answer is the last one. Throws the reason of an aborted `signal`, and
  * the errors of the model pool (AGENT_002, AGENT_007, AGENT_008).
  */

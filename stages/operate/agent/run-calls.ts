@@ -21,10 +21,10 @@ type ToolRunner = { tools: ToolSet; journal: Pick<Journal, 'emit'> }
 export type CallRunner = ToolRunner &
   Submitter & { transcript: Transcript; settings: Pick<AgentSettings, 'parallelTools'> }
 
-/** A call that waits for a person, with the calls after it, and the refusal of a submission before it. */
+/** A call that waits for an answer, with the calls after it, and the refusal of a submission before it. */
 export type WaitingCalls = SuspendedCall & Pick<SuspendedLoop, 'calls' | 'refusal'>
 
-/** The calls of one reply, or the rest of a turn that waited for a person: its first call continues with the answer. */
+/** The calls of one reply, or the rest of a turn that waited for an answer: its first call continues with the answer. */
 export type TurnCalls = {
   calls: readonly RequestedCall[]
   from?: { loop: Pick<SuspendedLoop, 'refusal'>; answered: AnsweredCall } | undefined
@@ -34,8 +34,8 @@ type RanCall = SuspendedCall | { kind: 'done'; ran: RanTool }
 
 /**
  * Runs the calls of a turn, with results in the model's order: consecutive calls to tools that only read run at the same
- * time, all others one by one. Calls after an accepted submission are not run; calls after one that waits for a person run
- * after the answer. Returns the answer to the last submission, or the call that waits.
+ * time, all others one by one. Calls after an accepted submission are not run; calls after one that waits for an answer run
+ * after it. Returns the answer to the last submission, or the call that waits.
  */
 export async function runCalls(
   run: CallRunner,

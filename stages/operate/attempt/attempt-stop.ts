@@ -23,6 +23,7 @@ export function openAttemptStop(sources: readonly AbortSignal[], limitMs: number
   return {
     /** Is aborted with the reason of the first aborted source, or when time is up. */
     signal: stop.signal,
+    abort: () => stop.abort(),
     get isTimeUp() {
       return isTimeUp
     },

@@ -9,6 +9,7 @@ import type { Tool, ToolSet } from '../tools/tool-set.ts'
 import type { ReadRunFacts, RelatedNodes } from '../start/run-facts.ts'
 import type { RunningAttempt } from './running-attempt.ts'
 import { attemptPrograms, type AttemptPrograms, type ProgramDeps } from '../tools/programs/attempt-programs.ts'
+import type { ToolsBeside } from '../tools/programs/tools-beside.ts'
 import { nodeInputs } from '../tools/provided-inputs.ts'
 
 export type AttemptToolDeps = Omit<ExternalDeps, 'programs' | 'tests' | 'rulesOf' | 'signal' | 'related'> & {
@@ -18,6 +19,7 @@ export type AttemptToolDeps = Omit<ExternalDeps, 'programs' | 'tests' | 'rulesOf
   relatedAt: RelatedNodes['at']
   programs: ProgramDeps
   runFacts: ReadRunFacts
+  beside: ToolsBeside
 }
 
 /** The bundle's tools, bound to this attempt's workspace and node. `submit_result` is part of the loop instead. */
@@ -74,7 +76,7 @@ export function programsOf(
   return attemptPrograms({ attempt, workspace, built: built?.layer, allowed, environment }, programs, signal)
 }
 
-/** Lists the calls of tool scripts in attempts that this one continues, also of the script that asked a person. */
+/** Lists the calls of tool scripts in attempts that this one continues, also of the script that waited. */
 function calledBefore({ transcript, from }: Pick<RunningAttempt, 'transcript' | 'from'>): JournalEntry[] {
   const asking = from !== undefined && 'answered' in from ? (from.answered.waiting?.journal ?? []) : []
   return [...transcript.toolRuns.flatMap(({ externals }) => externals), ...asking]

@@ -2,7 +2,7 @@ import { hasCode } from '#domain/error.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import { delay } from '#platform/clock.ts'
 
-type AttemptCommands = Pick<Ledger, 'append' | 'isAllowed' | 'release' | 'settle' | 'suspend'>
+type AttemptCommands = Pick<Ledger, 'append' | 'awaitTool' | 'isAllowed' | 'release' | 'settle' | 'suspend'>
 
 /** Is shorter than what is left of any lease: one is renewed three times before it runs out. */
 const pauseMs = 500
@@ -23,6 +23,7 @@ export function patientCommands<Given extends AttemptCommands>(ledger: Given, cl
     }
   const commands: AttemptCommands = {
     append: patient(ledger.append),
+    awaitTool: patient(ledger.awaitTool),
     isAllowed: patient(ledger.isAllowed),
     release: patient(ledger.release),
     settle: patient(ledger.settle),

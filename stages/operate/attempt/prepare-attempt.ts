@@ -39,7 +39,7 @@ export type PrepareDeps = FixDeps & {
 
 export type PreparedAttempt = Omit<
   RunningAttempt,
-  'startedAt' | 'waitedMs' | 'journal' | 'prove' | 'tests' | 'checkpoint'
+  'startedAt' | 'waitedMs' | 'stopTool' | 'journal' | 'prove' | 'tests' | 'checkpoint'
 >
 
 /** Opens a new workspace and transcript, or those of the attempt that this one continues, over the snapshot and what it waited for. */
@@ -118,7 +118,8 @@ function asInSnapshot(workspace: Workspace, built: PreparedAttempt['built']): Pi
 
 function startOf(earlier: UnfinishedAttempt, { answer }: NonNullable<Attempt['resumes']>): RunningAttempt['from'] {
   if (!('waiting' in earlier)) return { loop: earlier.loop }
-  const { loop, waiting } = earlier
+  const { loop, waiting, question } = earlier
+  if (question === null && waiting !== null) return { loop, answered: { waiting, answer: null } }
   if (typeof answer === 'string' && waiting !== null) return { loop, answered: { waiting, answer } }
   if (typeof answer === 'object' && answer !== null && waiting === null) return { loop, answered: { waiting, answer } }
   throw new AppError('STORE_003', 'the record to resume from waits for an answer that is not there')

@@ -20,6 +20,8 @@ export type RunningAttempt = {
   spentMs: number
   /** Counts how long no server has worked on the requests of this one. */
   waitedMs(): number
+  /** Ends what a tool of it has begun. */
+  stopTool(): void
   bundle: PreparedBundle
   workspace: Workspace
   target: TargetNode

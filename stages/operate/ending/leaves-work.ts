@@ -17,7 +17,7 @@ export async function leavesWork(
   const { when } = bundle.bundle.file
   if (isGone) return false
   if (status !== 'succeeded' && status !== 'unchanged') return true
-  if (when === 'always') return false
+  if (when === 'always' || !workspace.exists(target.node.path)) return false
   if (when !== 'lint_faults') return status === 'unchanged'
   // What it has changed and does not submit is thrown away, and what it has moved elsewhere is not looked for.
   if (status === 'unchanged' ? (await workspace.changes()).length > 0 : !workspace.exists(target.node.path)) return true

@@ -10,6 +10,8 @@ import { getOrMake } from '#platform/cached-answers.ts'
 import { type CodeFinding, placeOf, reportedFindings, wireFinding } from '#domain/code-finding.ts'
 import type { AgentEvent } from '../agent/journal.ts'
 import type { Suspension } from '../agent/run-agent.ts'
+import type { ToolsBeside } from '../tools/programs/tools-beside.ts'
+import { type FinishDeps, finishTool } from './finish-tool.ts'
 import { decideOutcome, type OperationEnding } from './decide-outcome.ts'
 import { leavesWork } from './leaves-work.ts'
 import { onSnapshot } from './on-snapshot.ts'
@@ -111,18 +113,27 @@ function changeSetEvent(set: ChangeSet): AgentEvent {
   return { event: 'change_set.created', phase: 'submission', data }
 }
 
-/** Stores the attempt's state as one object, then asks the question and frees the slot in one command. The answer makes it ready again. */
+/** Stores the attempt's state as one object, then waits and frees the slot in one command. A tool goes on beside. The answer makes it ready again. */
 export async function suspendOperation(
   running: RunningAttempt,
-  { question, loop, waiting }: Suspension,
-  { ledger, objects, versions }: SettleDeps,
+  { loop, waiting, ...awaits }: Suspension,
+  deps: SettleDeps & FinishDeps & { beside: Pick<ToolsBeside, 'keep'> },
 ): Promise<void> {
-  const { attempt, journal, bundle } = running
+  const { ledger, objects, versions, beside } = deps
+  const { attempt, journal, bundle, stopTool } = running
+  const question = 'question' in awaits ? awaits.question : null
   const unfinished = { ...unfinishedSoFar(running, versions), question, loop, waiting }
   const recordHash = await putUnfinishedAttempt(objects, attempt.projectId, unfinished)
   const { n, events } = await journal.close()
-  const answerWithinMs = bundle.bundle.file.limits.answer_within_s * 1000
-  await ledger.suspend(attempt, n, { question, answerWithinMs, recordHash, spent: costSoFar(running), events })
+  const stored = { recordHash, spent: costSoFar(running), events }
+  if ('question' in awaits) {
+    const answerWithinMs = bundle.bundle.file.limits.answer_within_s * 1000
+    return void (await ledger.suspend(attempt, n, { ...stored, question: awaits.question, answerWithinMs }))
+  }
+  const [{ name: tool } = { name: '' }] = loop.calls
+  const { kind } = await ledger.suspend(attempt, n, { ...stored, tool, turn: loop.turn })
+  if (kind === 'lost') stopTool()
+  else beside.keep(finishTool({ attempt, answer: awaits.answer, unfinished, recordHash, stopTool }, deps))
 }
 
 /** Returns what the attempt has found, as the results stream has it, and as events, with what it has learned. */

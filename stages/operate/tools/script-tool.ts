@@ -37,13 +37,13 @@ export function scriptTool(parts: ScriptToolParts): Tool {
     async resume({ waiting, answer }, signal) {
       if (waiting.scriptHash !== script.hash)
         throw new AppError('ASK_004', `${script.path} has changed since it asked; start the run again`)
-      const journal = answeredJournal(waiting, answer)
+      const journal = answer === null ? waiting.journal : answeredJournal(waiting, answer)
       return runWatched(parts, { inputs: waiting.inputs, ...granted, journal }, signal)
     },
   }
 }
 
-/** The externals that change nothing. `ask_user` counts as writing: it suspends the script. */
+/** The externals that change nothing. What may suspend the script counts as writing: `ask_user`, `run_command`, `run_tests`. */
 const reading: ReadonlySet<string> = new Set<keyof typeof externalSignatures>([
   'read_file',
   'read_files',
@@ -53,8 +53,6 @@ const reading: ReadonlySet<string> = new Set<keyof typeof externalSignatures>([
   'search_files',
   'run_linter',
   'describe_definition',
-  'run_command',
-  'run_tests',
   'describe_tests',
   'run_snippet',
   'log',
@@ -100,8 +98,8 @@ function executed(parts: ScriptToolParts, inputs: ScriptRequest['inputs'], endin
     case 'diverged':
       throw new AppError(ending.code, `${parts.script.path} cannot be continued: ${ending.message}`)
     case 'suspended': {
-      const waiting = { scriptHash: parts.script.hash, inputs, journal: externals, asked: ending.asked }
-      return { kind: 'suspended', question: ending.question, waiting }
+      const { kind, asked, journal: _, ...awaits } = ending
+      return { kind, ...awaits, waiting: { scriptHash: parts.script.hash, inputs, journal: externals, asked } }
     }
   }
 }

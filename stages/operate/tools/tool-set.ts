@@ -1,22 +1,24 @@
 import { AppError } from '#domain/error.ts'
 import { isDeeperThan } from '#domain/json.ts'
-import type { ApprovalAnswer, AskedQuestion } from '#domain/question.ts'
+import type { ApprovalAnswer } from '#domain/question.ts'
 import type { RequestedCall, ToolDefinition, ToolResult } from '#domain/turn.ts'
 import { readWrittenJson } from '#domain/written-json.ts'
 import type { ToolRun, WaitingScript } from '#store/objects/attempt-record.ts'
+import type { AwaitedAnswer } from '#tool-scripts/script-ending.ts'
 import { validateArguments } from '#tool-scripts/tool-arguments.ts'
 
 export type ExecutedCall = DoneCall | SuspendedCall
 export type DoneCall = { kind: 'done'; result: ToolResult } & Pick<ToolRun, 'externals' | 'printed' | 'scriptMs'>
-/** `waiting`: the script that asks; null for a call that waits for approval and has done nothing yet. */
-export type SuspendedCall = { kind: 'suspended'; question: AskedQuestion; waiting: WaitingScript | null }
+/** `waiting`: the script that waits; null for a call that waits for approval and has done nothing yet. */
+export type SuspendedCall = AwaitedAnswer & { kind: 'suspended'; waiting: WaitingScript | null }
 
-export type AnsweredScript = { waiting: WaitingScript; answer: string }
+/** `answer` is a person's; null after a call that took long: the journal has its answer, or it is made once more. */
+export type AnsweredScript = { waiting: WaitingScript; answer: string | null }
 export type AnsweredCall = AnsweredScript | { waiting: null; answer: ApprovalAnswer }
 
 export type Tool = {
   definition: ToolDefinition
-  /** Tools that only read may run at the same time; one that writes, or asks a person, runs alone. */
+  /** Tools that only read may run at the same time; one that writes, or may wait for an answer, runs alone. */
   effects: 'reads' | 'writes'
   /** `args` fit the definition's schema. An exception is our own fault or the signal's reason, and ends the attempt. */
   run(args: Record<string, unknown>, signal: AbortSignal): Promise<ExecutedCall>

@@ -18,6 +18,7 @@ export const endedRun: Run = {
   patches: {},
   parts: [],
   composing: null,
+  deferred: 0,
   nodeListKey: null,
   edgeListKey: null,
   rulesKey: null,

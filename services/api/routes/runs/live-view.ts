@@ -10,7 +10,7 @@ import { isoTime } from '../../http/schema-parts.ts'
 
 export const nothingMoves: LiveState = {
   shown: [],
-  counts: { prepare: 0, slot: 0, model: 0, tool: 0, proof: 0, person: 0 },
+  counts: { prepare: 0, slot: 0, model: 0, tool: 0, deferred: 0, proof: 0, person: 0 },
   lastMinute: { operations: 0, tokensIn: 0, tokensOut: 0 },
 }
 
@@ -27,7 +27,7 @@ export function liveView(run: Run, live: LiveState, waitingFor: readonly Waiting
     tokens_in: run.tokensIn,
     tokens_out: run.tokensOut,
     last_minute: { operations, tokens_in: tokensIn, tokens_out: tokensOut },
-    estimated_end: waitingFor.length === 0 ? estimatedEnd(run, operations, now) : null,
+    estimated_end: waitingFor.every(({ kind }) => kind === 'tool') ? estimatedEnd(run, operations, now) : null,
   }
 }
 
@@ -37,11 +37,11 @@ export function activeView({ operationId, bundle, doing, sinceMs, ...same }: Liv
     operation_id: operationId,
     agent: bundle,
     ...snakeKeys(same),
-    status: isAsking ? 'waiting' : 'running',
+    status: isAsking || doing.kind === 'deferred' ? 'waiting' : 'running',
     ...(!isAsking && { turn: doing.turn }),
     current_step: stepOf(doing),
     doing: doing.kind,
-    ...(doing.kind === 'tool' && doing.what !== undefined && { tool: doing.what }),
+    ...(!isAsking && doing.what !== undefined && { tool: doing.what }),
     ...(isAsking && doing.request !== '' && { question: doing.request }),
     since: isoTime(isAsking ? sinceMs : doing.sinceMs),
   }
@@ -81,7 +81,7 @@ function conductorStep({ planning: [next] }: { planning: readonly PlanningItem[]
   return `${next.estimate ? 'counts' : 'plans'} the operations of ${next.item_id}`
 }
 
-const movingKinds: readonly DoingKind[] = ['prepare', 'slot', 'model', 'tool', 'proof']
+const movingKinds: readonly DoingKind[] = ['prepare', 'slot', 'model', 'tool', 'deferred', 'proof']
 
 function movingStep(active: Counts): string | undefined {
   const parts = movingKinds.flatMap((kind) =>

@@ -46,7 +46,7 @@ export function runSummaryView(run: Run, lacking: Lacking): RunSummary {
     }),
     repository: repositoryView(run),
     publication: publicationView(run.publication),
-    open_questions: counts.waiting + run.ownQuestions,
+    open_questions: counts.waiting - run.deferred + run.ownQuestions,
     waiting_for: waitingFor(run, lacking),
     budget: budgetView(run),
     composing: composingView(run),
@@ -68,7 +68,7 @@ export function waitingFor(run: Run, { away, store }: Lacking): WaitingFor[] {
     const servers = away.find((unreachable) => unreachable.model === model)?.servers ?? []
     return { kind: 'models' as const, model, since: isoTime(since), servers: servers.map(serverView) }
   })
-  const questions = run.counts.waiting + (waits?.kind === 'answer' ? waits.questions : 0)
+  const questions = run.counts.waiting - run.deferred + (waits?.kind === 'answer' ? waits.questions : 0)
   const holding = run.usedBudgets.filter(({ holds }) => holds)
   const budgets = holding.map(({ of, limit, used, needs, since, resetsAt }) => ({
     kind: 'budget' as const,
@@ -81,7 +81,8 @@ export function waitingFor(run: Run, { away, store }: Lacking): WaitingFor[] {
   }))
   const answers = questions === 0 ? [] : [{ kind: 'answer' as const, questions }]
   const approval = waits?.kind === 'approval' ? [{ kind: waits.kind, since: isoTime(waits.since) }] : []
-  return [...models, ...answers, ...approval, ...budgets, ...storeWait(store)]
+  const tools = run.deferred === 0 ? [] : [{ kind: 'tool' as const, operations: run.deferred }]
+  return [...models, ...answers, ...tools, ...approval, ...budgets, ...storeWait(store)]
 }
 
 export function budgetView({ budget, tokens }: Pick<Run, 'budget' | 'tokens'>): RunSummary['budget'] {

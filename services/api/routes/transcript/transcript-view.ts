@@ -130,7 +130,7 @@ export function transcriptView(
     attempts,
     record_hash: hash,
     started_at: isoTime(began),
-    entries: 'question' in record ? [...entries, questionEntry(record)] : entries,
+    entries: [...entries, ...('question' in record ? questionEntries(record) : [])],
     evidence:
       stored.kind === 'ended' ? changeSetsOf(stored.record).flatMap(({ evidence }) => evidence.map(wireEvidence)) : [],
     outcome: attempts.some((later) => later > attempt) ? null : outcome,
@@ -176,15 +176,11 @@ export function* transcriptEntries(
   for (const request of requests) yield failedRequest(request)
 }
 
-function questionEntry({ question, loop, waiting }: SuspendedAttempt): EntryOf<'question'> {
-  return {
-    kind: 'question',
-    turn: loop.turn,
-    question: question.text,
-    choices: question.choices,
-    calls: loop.calls.map(callView),
-    host_calls: (waiting?.journal ?? []).map(externalCallView),
-  }
+function questionEntries({ question, loop, waiting }: SuspendedAttempt): EntryOf<'question'>[] {
+  if (question === null) return []
+  const { text, choices } = question
+  const host_calls = (waiting?.journal ?? []).map(externalCallView)
+  return [{ kind: 'question', turn: loop.turn, question: text, choices, calls: loop.calls.map(callView), host_calls }]
 }
 
 function failedRequest(request: Exchange | undefined): EntryOf<'model'> {

@@ -12,6 +12,7 @@ import { fileExternals } from './file-externals.ts'
 import { type DocstringDeps, docstringExternals } from '#agents/docstring/host/externals.ts'
 import { lintExternals } from '#agents/lint/host/externals.ts'
 import { type FindRelated, relatedNodes } from './related-nodes.ts'
+import type { ToolsBeside } from '../programs/tools-beside.ts'
 import { programExternals } from './program-externals.ts'
 import { sampleExternals } from '#agents/sample_data/host/externals.ts'
 import { type TestExternalDeps, testExternals } from '#agents/test/host/externals.ts'
@@ -23,6 +24,8 @@ export type ExternalDeps = DocstringDeps &
     log: Pick<Log, 'debug'>
     searcher: Pick<LineSearcher, 'find'>
     related: FindRelated
+    /** Lets calls that take long go on without their script; without it the script waits. */
+    beside?: Pick<ToolsBeside, 'deferring'>
   }
 
 /** Returns all that an attempt's tool scripts may call, by name. `calledBefore`: by attempts that this one continues. */
@@ -32,13 +35,16 @@ export function attemptExternals(
   deps: ExternalDeps,
   calledBefore: readonly JournalEntry[] = [],
 ): ReadonlyMap<string, ExternalFunction> {
+  const { run_command, run_tests } = programExternals(target, deps.programs)
+  const deferring = deps.beside?.deferring ?? ((run: ExternalFunction) => run)
   const all: Record<string, ExternalFunction> = {
     ...fileExternals(workspace, deps.searcher),
     ...lintExternals(workspace, target, deps),
     edit_node: editNode(workspace, target, deps),
     ...docstringExternals(workspace, target, deps),
     ...sampleExternals(workspace, target, deps),
-    ...programExternals(target, deps.programs),
+    run_command: deferring(run_command),
+    run_tests: deferring(run_tests),
     ...testExternals(workspace, target, deps),
     related_nodes: relatedNodes(deps.related),
     report_finding: reportFinding(workspace, calledBefore),
@@ -70,7 +76,7 @@ const pythonTypes = {
 
 function askUser([question, choices]: readonly unknown[]): never {
   const parsed = AskedQuestion.safeParse({ text: question, choices: choices ?? null })
-  if (parsed.success) throw new ScriptSuspended(parsed.data)
+  if (parsed.success) throw new ScriptSuspended({ question: parsed.data })
   const limits = 'a question has 1 to 3,000 characters and at most 20 different choices of 1 to 100 characters each'
   throw new ScriptError('ValueError', limits)
 }
