@@ -232,9 +232,11 @@ type NewRun = {
 async function createRun(runId: RunId, { news, source, settings, request }: NewRun, deps: BranchDeps): Promise<void> {
   const { projectId } = news.repository
   const { setup, ...wanted } = request
+  const { objective, approval } = settings
   const whole: RunRequest = {
     ...wanted,
     agents: [...new Set(settings.agents)],
+    ...(objective !== undefined && { objective, ...(approval === 'plan' && { approval }) }),
     dryRun: false,
     limits: {},
     priority: 5,
@@ -243,7 +245,7 @@ async function createRun(runId: RunId, { news, source, settings, request }: NewR
     labels: { ...(deps.modelKind && { [modelLabel]: deps.modelKind }) },
     ...(setup !== undefined && deps.allowsSetups && !source.isFork && { setup }),
   }
-  const data = { agents: whole.agents, repository: fullNameOf(source.repository), commit: source.commit }
+  const data = { agents: whole.agents, objective, repository: fullNameOf(source.repository), commit: source.commit }
   await deps.ledger.createRun({
     runId,
     projectId,
