@@ -5,6 +5,7 @@ import { endedOperationStatuses } from './operation.ts'
 import { faultOfGlobs } from './path-globs.ts'
 import { maxAnswerCharacters } from './question.ts'
 import { RepoPath } from './repo-path.ts'
+import { CommitId } from './repository-source.ts'
 
 export { ItemId } from './id-schemas.ts'
 
@@ -68,7 +69,7 @@ const Items = z.array(AgendaItem).min(1).max(maxItems)
 
 /**
  * Counts the operations of an item since it was dispatched last, by how they ended. `open`: those that have not ended. `reads`: the hash of
- * what its nodes are of (stages/plan/item-nodes.ts), once it is planned or estimated. `fault`: why it could not be planned.
+ * the list of files that it reads (store/objects/item-reads.ts), once it is planned or estimated. `fault`: why it could not be planned.
  */
 export const ItemCounts = z.strictObject({
   planned: z.int().min(0),
@@ -92,7 +93,6 @@ export type ItemStatus = z.infer<typeof ItemStatus>
 export const ItemState = AgendaItem.extend({
   status: ItemStatus,
   retries: z.int().min(0).max(maxRetries),
-  reads: z.string().optional(),
   result: ItemCounts.optional(),
 })
 export type ItemState = z.infer<typeof ItemState>
@@ -165,7 +165,8 @@ export const InboxMessage = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('item_estimated'), item_id: ItemId }),
   z.strictObject({ kind: z.literal('said'), text: z.string().min(1).max(maxObjectiveCharacters), by }),
   z.strictObject({ kind: z.literal('approved'), plan_hash: z.string().min(1).max(64), by }),
-  z.strictObject({ kind: z.literal('pushed'), paths: z.array(RepoPath).max(1_000) }),
+  /** `paths`: what this commit of the branch has changed since that of the run. */
+  z.strictObject({ kind: z.literal('pushed'), commit: CommitId, paths: z.array(z.string()).max(1_000) }),
   /** `seq`: the number of its event, which the ledger knows. */
   z.strictObject({ kind: z.literal('escalation'), escalation: Escalation, seq: z.int().min(1).optional() }),
   z.strictObject({

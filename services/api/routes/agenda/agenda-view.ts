@@ -29,7 +29,7 @@ function approvalView(approval: AgendaState['approval']): RunAgenda['approval'] 
 
 /** The last decision counts that planned the item: a refinement may have planned it anew. */
 function itemView(state: ItemState, now: ItemCounts | undefined, decisions: readonly AgendaDecision[]): AgendaItemView {
-  const { reads: _, result, ...item } = state
+  const { result, ...item } = state
   const planned = decisions.findLast(({ kind, item_ids: ids }) => plans.has(kind) && ids.includes(item.item_id))
   const criteria = item.success_criteria.map((criterion) => ({ ...criterion, met: metBy(state, criterion) }))
   return { ...item, success_criteria: criteria, counts: countsView(now ?? result), decided_in: planned?.seq ?? null }
