@@ -24,9 +24,10 @@ const Globs = z
   .refine((globs) => faultOfGlobs(globs) === undefined, 'has a pattern that cannot be read')
 const least = z.int().min(1).max(1_000_000)
 
-/** Narrows the nodes that the run's own filters leave; a list that is absent narrows nothing. */
+/** Narrows the nodes that the run's own filters leave; a list that is absent narrows nothing. `names`: globs of qualified ones. */
 export const Where = z.strictObject({
   paths: Globs.optional(),
+  names: Globs.optional(),
   languages: z.array(z.string().min(1).max(64)).max(32).optional(),
   kinds: z.array(NodeKind.max(64)).max(32).optional(),
   node_ids: z.array(NodeId).min(1).max(1_000).optional(),
@@ -68,8 +69,10 @@ export type AgendaItem = z.infer<typeof AgendaItem>
 const Items = z.array(AgendaItem).min(1).max(maxItems)
 
 /**
- * Counts the operations of an item since it was dispatched last, by how they ended. `open`: those that have not ended. `reads`: the hash of
- * the list of files that it reads (store/objects/item-reads.ts), once it is planned or estimated. `fault`: why it could not be planned.
+ * Counts the operations of an item since it was dispatched last, by how they ended. `open`: those that have not ended. `change_sets`: those whose
+ * work no other item has done again. `left`: works that are not proved to be done, those without an operation included, and files that a limit
+ * has kept from being looked at. `reads`: the hash of the list of files that
+ * it reads (store/objects/item-reads.ts), once it is planned or estimated. `fault`: why it could not be planned.
  */
 export const ItemCounts = z.strictObject({
   planned: z.int().min(0),
@@ -78,7 +81,8 @@ export const ItemCounts = z.strictObject({
   change_sets: z.int().min(0),
   findings: z.int().min(0),
   tokens: z.int().min(0),
-  /** Counts the commonest error codes of those that failed or were blocked. */
+  left: z.int().min(0),
+  /** Counts the error codes of those that failed, were blocked, or were skipped since the seconds of the item were over. */
   faults: z.record(z.string(), z.int().min(1)),
   reads: z.string().nullable(),
   estimate: z.strictObject({ operations: z.int().min(0), tokens: z.int().min(0) }).nullable(),
@@ -174,7 +178,6 @@ export const InboxMessage = z.discriminatedUnion('kind', [
     request_id: z.string().min(1).max(64),
     text: z.string().max(maxAnswerCharacters),
   }),
-  z.strictObject({ kind: z.literal('timer'), at: z.number() }),
   z.strictObject({ kind: z.literal('reopened') }),
 ])
 export type InboxMessage = z.infer<typeof InboxMessage>

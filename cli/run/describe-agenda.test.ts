@@ -9,6 +9,7 @@ const counts = {
   open: 0,
   ended: none,
   change_sets: 0,
+  left: 0,
   findings: 0,
   tokens: 0,
   faults: {},
@@ -74,8 +75,8 @@ it('says what became of each item: what failed, what a push has touched, what ca
   ])
   expect(shown(agenda)).toBe(`objective   tidy
 
-lint: active, tried again 1 time, 9 operations: 6 succeeded, 2 failed, 1 open;
-  failed with 2 AGENT_004; 1 finding
+lint: active, tried again 1 time, 9 operations: 6 succeeded, 2 failed, 1 open; 2
+  because of AGENT_004; 1 finding
   lint everywhere: clean it
 docs: stale, after lint
   lint in function of python of src/**, lib: clean it

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { askEvents } from './ask-events.ts'
 import { attemptEvents } from './attempt-events.ts'
 import { conductorEvents } from './conductor-events.ts'
 import { itemEvents } from './item-events.ts'
@@ -16,6 +17,7 @@ export const eventTable = {
   ...reviewEvents,
   ...conductorEvents,
   ...watcherEvents,
+  ...askEvents,
 } as const
 
 export type EventName = keyof typeof eventTable
@@ -62,6 +64,8 @@ export const causesOf: Readonly<Partial<Record<EventName, readonly EventName[]>>
   'conductor.decided': ['escalation.raised'],
   'item.started': ['agenda.decided', 'conductor.decided', 'objective.refined'],
   'item.ended': ['item.started'],
+  'ask.answered': ['ask.received'],
+  'ask.failed': ['ask.received'],
   'models.back': ['models.away'],
   'budget.renewed': ['budget.reached'],
   'run.reopened': ['decision.made'],

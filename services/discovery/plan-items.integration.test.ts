@@ -7,7 +7,7 @@ import { getItemReads } from '#store/objects/item-reads.ts'
 import { getRepositoryRules } from '#store/objects/repository-rules.ts'
 import { openStageJobs } from '#stages/dispatch/stage-jobs.ts'
 import { anItem, dispatchItems, takeStep } from '#testing/conducted-run.ts'
-import { endRun, settleAll } from '#testing/open-test-ledger.ts'
+import { anOutcome, claimReady, endRun, settleAll } from '#testing/open-test-ledger.ts'
 import { useOpened } from '#testing/use-opened.ts'
 import { runDiscoveryStage } from './discovery-stage.ts'
 import { openStages } from './open-stages.fixture.ts'
@@ -58,7 +58,8 @@ describe('planning the items of an agenda', () => {
     expect(begun).toMatchObject({ phase: 'execution', isPlanned: true, conductor: { kind: 'open', version: 0 } })
     expect(await jobsOf(begun)).toEqual(['conductor'])
     const shop = anItem('shop', { where: { paths: ['shop'] } })
-    const docs = anItem('docs', { capability: 'docstring', budget: { operations: 1 }, depends_on: ['shop'] })
+    const where = { names: ['{label,total}', 'm*'] }
+    const docs = anItem('docs', { capability: 'docstring', where, budget: { operations: 1 }, depends_on: ['shop'] })
     await dispatchItems(ledger, runId, shop, docs)
     expect(await jobsOf(await ledger.getRun(runId))).toEqual(['discoveries'])
     expect(await plan(runId)).toBe('ok')
@@ -70,7 +71,7 @@ describe('planning the items of an agenda', () => {
     await settleAll(ledger, runId)
     const { counts } = await agendaOf(runId)
     expect(counts.get('shop')).toMatchObject({ planned: 2, open: 0, ended: { succeeded: 2 } })
-    expect(counts.get('docs')).toMatchObject({ planned: 1, ended: { succeeded: 1 } })
+    expect(counts.get('docs')).toMatchObject({ planned: 1, ended: { succeeded: 1 }, left: 2 }) // beyond its limit
     const reads = await getItemReads(stages.stores.objects, { projectId, runId, hash: counts.get('docs')?.reads ?? '' })
     expect(reads.paths).toEqual(['market/make.py'])
     expect(await jobsOf(await ledger.getRun(runId))).toEqual(['conductor'])
@@ -103,6 +104,26 @@ describe('planning the items of an agenda', () => {
     const last = (await ledger.listOperations(runId, { limit: 100 })).operations.at(-1)
     expect(last).toMatchObject({ itemId: 'later', startsFrom: [again?.operationId] })
     await settleAll(ledger, runId)
+    expect((await ledger.verify(runId)).violations).toEqual([])
+  })
+
+  it('does once more, when it is tried again, what it has not done as a whole, and knows what others have not done yet', async () => {
+    const { ledger } = stages.stores
+    const runId = await conducted()
+    const shop = anItem('shop', { where: { paths: ['shop'] } })
+    await dispatchItems(ledger, runId, shop, anItem('all'))
+    await plan(runId)
+    const [whole, part] = await claimReady(ledger, runId)
+    if (whole === undefined || part === undefined) throw new Error('two were ready')
+    await ledger.settle(whole, 1, { outcome: anOutcome(), events: [] })
+    await ledger.settle(part, 1, { outcome: anOutcome({ leavesWork: true }), events: [] })
+    await settleAll(ledger, runId)
+    const before = (await agendaOf(runId)).counts
+    expect([before.get('shop')?.left, before.get('all')]).toMatchObject([1, { planned: 1, left: 2 }])
+    await dispatchItems(ledger, runId, shop)
+    await plan(runId)
+    await settleAll(ledger, runId)
+    expect((await agendaOf(runId)).counts.get('shop')).toMatchObject({ planned: 1, left: 0 })
     expect((await ledger.verify(runId)).violations).toEqual([])
   })
 

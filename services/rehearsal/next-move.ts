@@ -8,6 +8,7 @@ import { research } from '#agents/researcher/host/rehearsal.ts'
 import { review } from '#agents/review/host/rehearsal.ts'
 import { sampleData } from '#agents/sample_data/host/rehearsal.ts'
 import { testWriting } from '#agents/test/host/rehearsal.ts'
+import { asked } from './ask-rule.ts'
 import { plannerMove } from './planner-policies.ts'
 import { call, type Conclusion, type Move, offering, type Rule } from './rule.ts'
 import { watcher } from './watcher-rule.ts'
@@ -110,6 +111,7 @@ const rules: readonly Rule[] = [
   rewriteFile,
   harness,
   watcher,
+  asked,
 ]
 
 /** Only the required arguments; a path is the file that the conversation is about. */

@@ -22,6 +22,7 @@ export function drainInbox(state: AgendaState, messages: readonly InboxMessage[]
 }
 
 function withCounts(item: ItemState, counts: ItemCounts | undefined): ItemState {
+  if (counts !== undefined && item.status === 'ended') return { ...item, result: counts }
   if (counts === undefined || !isUnderWay(item)) return item
   if (isOver(counts)) return { ...item, status: counts.fault === null ? 'ended' : 'blocked', result: counts }
   return counts.planned > 0 ? { ...item, status: 'active' } : item

@@ -76,6 +76,17 @@ describe('the steps after it', () => {
     ])
   })
 
+  it('let who plans anew know all of what has not begun, its criteria too', async () => {
+    const runId = await run.conducted({ approval: 'plan' })
+    const { step } = await run.conductor('replan')
+    await step(runId)
+    const planned = (await run.agendaOf(runId)).items
+    await run.tell(runId, { kind: 'said', text: 'and the docs', by: 'me' }, 'said')
+    await step(runId)
+    expect((await run.agendaOf(runId)).items).toEqual(planned)
+    expect(planned[0]?.success_criteria).toEqual([{ kind: 'proved_changes', least: 1 }])
+  })
+
   it('say which items a push makes stale, and ask nobody to approve a plan of which nothing is left', async () => {
     const runId = await run.conducted({ approval: 'plan' })
     const { step, asked } = await run.conductor('basic')

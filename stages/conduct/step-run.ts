@@ -172,7 +172,7 @@ async function ask(
     const asked = { run, state, question, capabilities }
     const nameable = { state, capabilities: capabilities.map(({ name }) => name), lastSeq: run.seq }
     const faults = async (decision: PlannerDecision) =>
-      decisionFaults(decision, { ...nameable, ...(await citedIn(decision, run, deps)) })
+      decisionFaults(decision, { ...nameable, ...(await citedIn(citationsOf(decision), run, deps)) })
     const view = await plannerView(asked, deps)
     const record = await askPlanner({ ...asked, view, heard: step.inbox.length, faults }, deps, signal)
     const { outcome } = record
@@ -181,6 +181,10 @@ async function ask(
   } finally {
     await stopRenewing()
   }
+}
+
+function citationsOf(decision: PlannerDecision) {
+  return decision.kind === 'complete' ? decision.answer : { paths: [], findings: [] }
 }
 
 type Failed = { error: unknown; deps: StepDeps; signal: AbortSignal }

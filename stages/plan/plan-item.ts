@@ -43,14 +43,18 @@ export async function planItem(
   const nodes = found.nodes.filter(isIn(item.where))
   const { known } = await knownWorks(runId, next.generation, deps.ledger)
   const ofItem = { ...found, nodes, bundles: [pinned] }
-  const planWith = (may: ReturnType<typeof mayDo>) => {
+  const planWith = async (undone: Set<OperationId>, one?: PinnedBundle) => {
     const choices = { limit: limitOf(item, pinned, run) }
-    return findPlan(run, ofItem, { environment: run.environment ?? undefined, choices, may }, deps, signal)
+    const how = { environment: run.environment ?? undefined, choices, may: mayDo(itemId, known, undone, one) }
+    const plan = await findPlan(run, ofItem, how, deps, signal)
+    // An item with as many operations as its bundle says that it needs leaves nothing to do on other nodes.
+    const isEnough = pinned.bundle.file.item_operations !== undefined && item.budget.operations === undefined
+    return { ...plan, left: undone.size + (isEnough ? 0 : plan.planned.beyondLimit + plan.unseen) }
   }
-  let plan = await planWith(mayDo(itemId, known, pinned))
+  let plan = await planWith(new Set(), pinned)
   if (plan.planned.operations.length === 0 && pinned.bundle.file.item_operations !== undefined)
-    plan = await planWith(mayDo(itemId, known))
-  const { planned, work, summary } = plan
+    plan = await planWith(new Set())
+  const { planned, work, left, summary } = plan
   const reads = await putItemReads(deps.objects, run, { v: 1, paths: pathsRead(pinned, nodes, planned.operations) })
   if (next.estimate || request.dryRun) {
     const tokens = summary.agents[item.capability]?.estimatedTokens ?? 0
@@ -61,10 +65,10 @@ export async function planItem(
   const generation = next.generation ?? (known.size === 0 ? run.generation : run.generation + 1)
   const basis = openBasis(pinned, { ids: dependenciesOf(item, agenda.state), known })
   const operations = asRecords(planned.operations, known, { generation }).map(basis)
-  const started = startedEvent(item, { operations, generation, summary })
+  const started = startedEvent(item, { operations, generation, left, summary })
   await planSlices(
     runId,
-    { operations, generation, item: { itemId, version, reads, objective: item.objective, started } },
+    { operations, generation, item: { itemId, version, reads, objective: item.objective, left, started } },
     deps.ledger,
   )
 }
@@ -97,15 +101,20 @@ function capabilityOf({ item_id: id, capability }: ItemState, bundles: readonly 
   throw new AppError('INTAKE_006', `item "${id}" names the agent "${capability}", the run has ${names}`)
 }
 
-/** An absent list leaves nothing out; an empty one of paths, languages or kinds neither. */
-function isIn({ paths = [], languages = [], kinds = [], node_ids: ids }: Where): (node: CodeNode) => boolean {
-  const hasPath = paths.length === 0 ? () => true : pathGlobs(paths)
+/** An absent list leaves nothing out; an empty one of paths, names, languages or kinds neither. */
+function isIn({ paths, names, languages = [], kinds = [], node_ids: ids }: Where): (node: CodeNode) => boolean {
+  const [hasPath, hasName] = [matching(paths), matching(names)]
   const [ofLanguage, ofKind, named] = [new Set(languages), new Set<string>(kinds), ids && new Set(ids)]
-  return ({ nodeId, path, language, kind }) =>
+  return ({ nodeId, path, qualifiedName, language, kind }) =>
     hasPath(path) &&
+    hasName(qualifiedName) &&
     (ofLanguage.size === 0 || ofLanguage.has(language)) &&
     (ofKind.size === 0 || ofKind.has(kind)) &&
     (named === undefined || named.has(nodeId))
+}
+
+function matching(globs: readonly string[] = []): (text: string) => boolean {
+  return globs.length === 0 ? () => true : pathGlobs(globs)
 }
 
 /** The limit of a run is for all of its items together. */
@@ -120,16 +129,22 @@ function limitOf({ budget }: ItemState, { bundle }: PinnedBundle, { request, cou
   return given.length === 0 ? undefined : Math.min(...given)
 }
 
-/** `pinned`: its items leave to each other what they worked on, so that what one has found is not superseded. */
-function mayDo(itemId: ItemId, known: KnownWorks, pinned?: PinnedBundle) {
+/**
+ * `pinned`: its items leave to each other what they worked on, so that what one has found is not superseded. `undone`: takes what is left to another
+ * item that has not done it yet.
+ */
+function mayDo(itemId: ItemId, known: KnownWorks, undone: Set<OperationId>, pinned?: PinnedBundle) {
   return (id: OperationId): string | undefined => {
     const before = known.get(id)
     if (before === undefined) return undefined
-    if (!isEndedOperation(before.status)) return 'another item of the agenda works on it'
-    if (pinned?.bundle.file.item_operations !== undefined && before.itemId !== itemId)
-      return 'another item of the agenda has worked on it'
-    const isDone = before.status === 'succeeded' || before.status === 'unchanged'
-    return isDone && before.itemId === itemId ? 'this item has done it before' : undefined
+    const { status, outcome } = before
+    const isDone = (status === 'succeeded' || status === 'unchanged') && outcome?.leavesWork === undefined
+    const isOwn = before.itemId === itemId
+    const isLeft = !isEndedOperation(status) || (pinned?.bundle.file.item_operations !== undefined && !isOwn)
+    if (isLeft && !isDone) undone.add(id)
+    if (!isEndedOperation(status)) return 'another item of the agenda works on it'
+    if (isLeft) return 'another item of the agenda has worked on it'
+    return isDone && isOwn ? 'this item has done it before' : undefined
   }
 }
 
@@ -187,9 +202,9 @@ async function keepRules(
   })
 }
 
-type Started = { operations: readonly PlannedOperation[]; generation: number; summary: PlanSummary }
+type Started = { operations: readonly PlannedOperation[]; generation: number; left: number; summary: PlanSummary }
 
-function startedEvent(item: ItemState, { operations, generation, summary }: Started): NewEvent {
+function startedEvent(item: ItemState, { operations, generation, left, summary }: Started): NewEvent {
   const plan = summary.agents[item.capability]
   return {
     event: 'item.started',
@@ -202,7 +217,7 @@ function startedEvent(item: ItemState, { operations, generation, summary }: Star
       generation,
       looked_at: plan?.lookedAt ?? 0,
       skipped: commonest(plan?.skipped ?? [], namedInEvent).map(({ reason, count }) => ({ reason, count })),
-      beyond_limit: summary.beyondLimit,
+      left,
       notices: summary.notices.slice(0, namedInEvent),
     },
   }

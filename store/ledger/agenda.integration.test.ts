@@ -4,6 +4,7 @@ import type { PlannedOperation } from '#domain/operation.ts'
 import { aPlannedItem, anItem, conductedRun, dispatchItems, takeStep } from '#testing/conducted-run.ts'
 import { anEvent, anOutcome, aPlannedOperation, endRun, testLedger } from '#testing/open-test-ledger.ts'
 import { useOpened } from '#testing/use-opened.ts'
+import { runKeys } from './keys.ts'
 import { forgetRun } from './retention.ts'
 
 const test = useOpened(testLedger)
@@ -136,18 +137,46 @@ describe('an item of an agenda', () => {
     expect((await ledger.verify(runId)).violations).toEqual([])
   })
 
+  it('ends when its seconds are over, with what runs: what has not started is skipped, a slice at a time', async () => {
+    const { ledger, redis, namespace } = test
+    const runId = await conductedRun(ledger)
+    const version = await dispatchItems(ledger, runId, anItem('late', { budget: { seconds: 3_600 } }))
+    const operations = Array.from({ length: 450 }, (_, at) => aPlannedOperation(`f${at}`))
+    await ledger.plan(runId, aPlannedItem('late', version, operations))
+    const { taken } = await ledger.dispatch(runId, 2)
+    const [job] = taken
+    if (job === undefined) throw new Error('two were ready')
+    const claimed = await ledger.claim({ runId, ...job }, newToken())
+    expect(await ledger.sweep(runId)).toMatchObject({ left: 0 })
+    const { run } = runKeys(namespace, runId)
+    expect(JSON.parse((await redis.hget(run, 'deadlines')) ?? '')).toMatchObject({ late: { looked_at: 0 } })
+    await redis.hset(run, 'deadlines', JSON.stringify({ late: { at: 1, looked_at: 0 } }))
+    const lefts = [await ledger.sweep(runId), await ledger.sweep(runId), await ledger.sweep(runId)]
+    expect(lefts.map(({ left }) => left)).toEqual([250, 50, 0])
+    expect((await ledger.getRun(runId)).counts).toMatchObject({ ready: 0, dispatched: 0, running: 1, skipped: 449 })
+    if (claimed.kind !== 'claimed') throw new Error('it was dispatched')
+    await ledger.settle(claimed.attempt, 1, { outcome: anOutcome(), events: [] })
+    expect(await heardOf(runId)).toEqual([{ kind: 'item_ended', item_id: 'late' }])
+    const [ended] = await eventsOf(runId, 'item.ended')
+    expect(ended?.data).toMatchObject({ counts: { succeeded: 1, skipped: 449 }, faults: { LIMIT_004: 449 }, left: 449 })
+    expect(await redis.hget(run, 'deadlines')).toBe('{}')
+    expect((await ledger.verify(runId)).violations).toEqual([])
+  })
+
   it('that does a work once more makes its next record, of which alone it counts', async () => {
     const { ledger } = test
     const runId = await conductedRun(ledger)
     await planned(runId, 'one', [first, second])
-    await test.settleAll(runId)
+    for (const [at, attempt] of (await test.claimReady(runId)).entries())
+      await ledger.settle(attempt, 1, { outcome: anOutcome({ changeSetId: `c${at}` }), events: [] })
     const { operationId } = first
-    const repeats = { operationId, supersedes: operationId, because: 'asked' as const, changeSetIds: [] }
+    const repeats = { operationId, supersedes: operationId, because: 'asked' as const, changeSetIds: ['c0'] }
+    const countsOf = async (id: string) => (await ledger.readAgenda(runId))?.counts.get(id)
+    expect(await countsOf('one')).toMatchObject({ change_sets: 2 })
     await planned(runId, 'again', [{ ...first, operationId: recordId(operationId, 2), repeats }, third], 2)
     await test.settleAll(runId)
-    const counts = (await ledger.readAgenda(runId))?.counts
-    expect(counts?.get('one')?.ended.succeeded).toBe(2)
-    expect(counts?.get('again')).toMatchObject({ planned: 2, ended: { succeeded: 2 } })
+    expect(await countsOf('one')).toMatchObject({ change_sets: 1, ended: { succeeded: 2 } })
+    expect(await countsOf('again')).toMatchObject({ planned: 2, ended: { succeeded: 2 } })
     expect((await ledger.getRun(runId)).counts.succeeded).toBe(3)
     expect((await ledger.getRun(runId)).generation).toBe(2)
     await planned(runId, 'one', [], 3)

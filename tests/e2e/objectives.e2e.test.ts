@@ -123,6 +123,8 @@ describe('basic', () => {
     expect(changes, steps.join('; ')).toEqual([shown[0], shown[1], shown[0], shown[2]])
     const agents = seen.flatMap(({ active_operations: active }) => active.map(({ agent }) => agent))
     expect(new Set(agents)).toEqual(new Set(request.agents))
+    const parts = seen.flatMap(({ active_operations: active }) => active.map((operation) => operation.current_step))
+    expect(parts).toContain('planning')
   })
 
   it.for(eachWire)('is told live, its findings too, while it runs, over %s', async (wire) => {

@@ -20,6 +20,7 @@ const decisionEvents: Readonly<Partial<Record<EventName, AgendaDecision['kind']>
   'conductor.decided': 'dispatch',
   'objective.refined': 'refine',
   'plan.approved': 'approve',
+  'objective.extended': 'extend',
 }
 
 /** Suffices for the runs that people and programs look at again and again. */
