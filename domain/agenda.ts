@@ -5,6 +5,7 @@ import { endedOperationStatuses } from './operation.ts'
 import { faultOfGlobs } from './path-globs.ts'
 import { maxAnswerCharacters } from './question.ts'
 import { RepoPath } from './repo-path.ts'
+import { CommitId } from './repository-source.ts'
 
 export { ItemId } from './id-schemas.ts'
 
@@ -70,7 +71,8 @@ const Items = z.array(AgendaItem).min(1).max(maxItems)
 /**
  * Counts the operations of an item since it was dispatched last, by how they ended. `open`: those that have not ended. `change_sets`: those whose
  * work no other item has done again. `left`: works that are not proved to be done, those without an operation included, and files that a limit
- * has kept from being looked at. `reads`: the hash of what its nodes are of, once it is planned or estimated. `fault`: why it could not be planned.
+ * has kept from being looked at. `reads`: the hash of the list of files that
+ * it reads (store/objects/item-reads.ts), once it is planned or estimated. `fault`: why it could not be planned.
  */
 export const ItemCounts = z.strictObject({
   planned: z.int().min(0),
@@ -95,7 +97,6 @@ export type ItemStatus = z.infer<typeof ItemStatus>
 export const ItemState = AgendaItem.extend({
   status: ItemStatus,
   retries: z.int().min(0).max(maxRetries),
-  reads: z.string().optional(),
   result: ItemCounts.optional(),
 })
 export type ItemState = z.infer<typeof ItemState>
@@ -171,7 +172,8 @@ export const InboxMessage = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('item_estimated'), item_id: ItemId, seq }),
   z.strictObject({ kind: z.literal('said'), text: z.string().min(1).max(maxObjectiveCharacters), by, seq }),
   z.strictObject({ kind: z.literal('approved'), plan_hash: z.string().min(1).max(64), by, seq }),
-  z.strictObject({ kind: z.literal('pushed'), paths: z.array(RepoPath).max(1_000), seq }),
+  /** `paths`: what this commit of the branch has changed since that of the run. */
+  z.strictObject({ kind: z.literal('pushed'), commit: CommitId, paths: z.array(z.string()).max(1_000), seq }),
   z.strictObject({ kind: z.literal('escalation'), escalation: Escalation, seq }),
   z.strictObject({
     kind: z.literal('answer'),

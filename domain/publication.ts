@@ -42,6 +42,8 @@ export const Publication = z.strictObject({
   fault: z.strictObject({ errorCode: z.string(), reason: z.string(), at: z.number() }).nullable().default(null),
   /** Change sets whose decision has no valid signature and does not count, and of which an event has told so. */
   refused: z.int().min(0).default(0),
+  /** The delivery of a push that came while the run waited, as JSON: it is handled once the run has ended. */
+  newer: z.string().optional(),
   /** Nothing is left to do until somebody decides, asks or pushes. */
   isSettled: z.boolean().default(false),
 })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { maxObjectiveCharacters } from '#domain/agenda.ts'
 import { ProjectId } from '#domain/ids.ts'
 import { ScheduleText, TimeZone } from './schedule.ts'
 import type { SettingsTable } from './setting.ts'
@@ -91,7 +92,20 @@ const repositorySettings = {
     owners: ['publisher'],
     type: names.min(1),
     default: ['lint', 'docstring'],
-    about: 'the agents that work on what was pushed',
+    about: 'the agents that work on what was pushed; with `github.objective` a plan is made of these',
+  },
+  REMORA_GITHUB_OBJECTIVE: {
+    key: 'github.objective',
+    owners: ['publisher'],
+    type: z.string().trim().min(1).max(maxObjectiveCharacters).optional(),
+    about: 'what the run of a push is to reach: a model plans what its agents do; none: each does all its work',
+  },
+  REMORA_GITHUB_APPROVAL: {
+    key: 'github.approval',
+    owners: ['publisher'],
+    type: z.enum(['none', 'plan']),
+    default: 'none',
+    about: '`plan`: of a run with an objective, nothing of its plan is done before a person approves it',
   },
   REMORA_GITHUB_BRANCHES: {
     key: 'github.branches',

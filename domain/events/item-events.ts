@@ -37,6 +37,11 @@ export const itemEvents = {
     error_code: z.string(),
     reason: z.string(),
   }),
+  'items.stale': event(
+    run_lifecycle,
+    'The branch of a run whose plan waits for an approval has this commit now. What it has changed is read by these items: they are not done as planned.',
+    { item_ids: z.array(item_id), paths: z.array(z.string()), commit: z.string() },
+  ),
   'objective.extended': event(run_lifecycle, 'Somebody has added to the objective of the run.', {
     text: z.string(),
     by: z.string(),

@@ -58,6 +58,8 @@ const summaries: Readonly<Record<EventName, (event: Told) => string>> = {
   'item.ended': ({ data }) =>
     `item ${Words.parse(data['item_id'])} ended: ${plural(Count.parse(data['change_sets']), 'change set')}, ${plural(Count.parse(data['findings']), 'finding')}`,
   'item.blocked': (event) => `item ${Words.parse(event.data['item_id'])} blocked: ${faultOf(event)}`,
+  'items.stale': ({ data }) =>
+    `a push has touched what ${Names.parse(data['item_ids']).join(', ')} would read: ${Names.parse(data['paths']).join(', ')}`,
   'objective.extended': ({ data }) => `${Words.parse(data['by'])} added: ${Words.parse(data['text'])}`,
   'agenda.decided': ({ data }) => `planned ${plural(Items.parse(data['items']).length, 'item')}: ${reasonOf(data)}`,
   'plan.approved': ({ data }) => `plan approved by ${Words.parse(data['by'])}`,
@@ -151,6 +153,7 @@ const told: ReadonlySet<EventName> = new Set([
   'item.started',
   'item.ended',
   'item.blocked',
+  'items.stale',
   'objective.extended',
   'escalation.raised',
 ])

@@ -3,6 +3,7 @@ import type { AgendaView } from '#store/ledger/conductor-steps.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { Run, RunRequest } from '#domain/run.ts'
 import { newToken, recordId } from '#domain/ids.ts'
+import { getItemReads } from '#store/objects/item-reads.ts'
 import { getRepositoryRules } from '#store/objects/repository-rules.ts'
 import { openStageJobs } from '#stages/dispatch/stage-jobs.ts'
 import { anItem, dispatchItems, takeStep } from '#testing/conducted-run.ts'
@@ -71,7 +72,8 @@ describe('planning the items of an agenda', () => {
     const { counts } = await agendaOf(runId)
     expect(counts.get('shop')).toMatchObject({ planned: 2, open: 0, ended: { succeeded: 2 } })
     expect(counts.get('docs')).toMatchObject({ planned: 1, ended: { succeeded: 1 }, left: 2 }) // beyond its limit
-    expect(counts.get('shop')?.reads).not.toBe(counts.get('docs')?.reads)
+    const reads = await getItemReads(stages.stores.objects, { projectId, runId, hash: counts.get('docs')?.reads ?? '' })
+    expect(reads.paths).toEqual(['market/make.py'])
     expect(await jobsOf(await ledger.getRun(runId))).toEqual(['conductor'])
     expect((await ledger.verify(runId)).violations).toEqual([])
   })

@@ -155,8 +155,8 @@ export async function openHost(
   const inTurn = <T>(of: number | RunId, work: (lost: AbortSignal) => Promise<T>) =>
     withLease(redis, { key: `${namespace ?? 'remora'}:{github}:publishing:${of}`, ms: leaseMs }, work)
   const places = openPlaces(publicationsAtOnce.ofInstallation)
-  const publishDeps = { ...shared, records, objects, operator, publicUrl, isFakeHost, declined, inTurn, places }
   const inbox = openDeliveryInbox(redis, namespace ?? 'remora', { signer, silentMs: 2 * leaseMs, log })
+  const publishDeps = { ...shared, inbox, records, objects, operator, publicUrl, isFakeHost, declined, inTurn, places }
   showOverdue(metrics, publishing)
   const decline = (run: Run, ids: readonly string[]) => declineChanges(run, ids, { ...publishDeps, how: 'add' })
   const wantAgain = (run: Run, ids: readonly string[]) => declineChanges(run, ids, { ...publishDeps, how: 'remove' })

@@ -55,13 +55,7 @@ export function planHash(items: readonly ItemState[]): string {
   return sha256(JSON.stringify(ordered, sortedKeys))
 }
 
-function planOf({
-  status: _status,
-  retries: _retries,
-  reads: _reads,
-  result: _result,
-  ...item
-}: ItemState): AgendaItem {
+function planOf({ status: _status, retries: _retries, result: _result, ...item }: ItemState): AgendaItem {
   return item
 }
 

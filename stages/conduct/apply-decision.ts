@@ -59,7 +59,10 @@ export function applyDecision(
 
 /** Ends an agenda that no model decides about any more: items that have not begun never will. */
 export function over(state: AgendaState): AgendaState {
-  return { ...state, items: state.items.map((item) => (hasBegun(item) ? item : { ...item, status: 'cancelled' })) }
+  const items = state.items.map((item): ItemState => {
+    return item.status === 'waiting' ? { ...item, status: 'cancelled' } : item
+  })
+  return { ...state, items }
 }
 
 function unheard(heard: NonNullable<AgendaState['heard']>): Pick<AgendaState, 'heard'> {

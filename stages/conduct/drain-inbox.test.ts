@@ -3,9 +3,14 @@ import type { AgendaState, InboxMessage, ItemCounts } from '#domain/agenda.ts'
 import { anAgenda, anItemState, someCounts } from './agenda.fixture.ts'
 import { planHash, waitsForApproval } from './agenda-rules.ts'
 import { drainInbox } from './drain-inbox.ts'
+import type { ReadFiles } from './stale-items.ts'
 
-const drained = (state: AgendaState, messages: InboxMessage[], counts: Record<string, ItemCounts> = {}) =>
-  drainInbox(state, messages, new Map(Object.entries(counts)), 1000)
+const drained = (
+  state: AgendaState,
+  messages: InboxMessage[],
+  counts: Record<string, ItemCounts> = {},
+  files: ReadFiles = new Map(),
+) => drainInbox(state, messages, { counts: new Map(Object.entries(counts)), files, now: 1000 })
 const statuses = ({ items }: AgendaState) => items.map(({ status }) => status)
 const escalation = (key: string): InboxMessage => ({
   kind: 'escalation',
@@ -62,11 +67,13 @@ describe('a message to the conductor', () => {
   it('of a push makes just what it touches stale, and only while the plan waits; that plan is another one', () => {
     const items = [anItemState('a', { where: { paths: ['src'] } }), anItemState('b', { where: { paths: ['docs/**'] } })]
     const before = anAgenda(items, { approval: { plan_hash: planHash(items), wanted_since: 1 } })
-    const push: InboxMessage = { kind: 'pushed', paths: ['src/shop.py'] }
+    const push: InboxMessage = { kind: 'pushed', commit: 'c'.repeat(40), paths: ['src/shop.py'] }
     const after = drained(before, [push])
     expect(statuses(after)).toEqual(['stale', 'waiting'])
     expect(after.approval?.plan_hash).not.toBe(before.approval?.plan_hash)
     expect(statuses(drained({ ...before, approval: null }, [push]))).toEqual(['waiting', 'waiting'])
+    const files = new Map([['a', new Set(['src/other.py'])]])
+    expect(drained(before, [push], {}, files).approval).toEqual(before.approval)
   })
 
   it('of an escalation that was heard before is not heard again, in whichever inbox it comes', () => {

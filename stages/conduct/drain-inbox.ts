@@ -6,38 +6,32 @@ import {
   type ItemState,
   maxHeard,
 } from '#domain/agenda.ts'
-import { pathGlobs } from '#domain/path-globs.ts'
-import { approvalFor, isUnderWay, waitsForApproval } from './agenda-rules.ts'
+import { isUnderWay } from './agenda-rules.ts'
+import { afterPush, type ReadFiles } from './stale-items.ts'
 
-type Counts = ReadonlyMap<ItemId, ItemCounts>
+/** Says what is known beside the messages. `files`: what items read, where a push is heard. */
+type Known = { counts: ReadonlyMap<ItemId, ItemCounts>; files: ReadFiles; now: number }
 
 /**
  * Folds messages, in their order, into what is known. A message that says nothing new, or comes twice, changes nothing. That an item has ended
  * is known by its counts: the message only wakes the conductor, so that one which is lost, or is of an earlier round, does no harm.
  */
-export function drainInbox(
-  state: AgendaState,
-  messages: readonly InboxMessage[],
-  counts: Counts,
-  now: number,
-): AgendaState {
-  const items = state.items.map((item) => withCounts(item, counts.get(item.item_id)))
+export function drainInbox(state: AgendaState, messages: readonly InboxMessage[], known: Known): AgendaState {
+  const items = state.items.map((item) => withCounts(item, known.counts.get(item.item_id)))
   return messages.reduce(
-    (known, message) => {
-      const { seq: cause = known.cause } = message
-      return { ...hear(known, message, now), ...(cause !== undefined && { cause }) }
+    (heard, message) => {
+      const { seq: cause = heard.cause } = message
+      return { ...hear(heard, message, known), ...(cause !== undefined && { cause }) }
     },
     { ...state, items },
   )
 }
 
 function withCounts(item: ItemState, counts: ItemCounts | undefined): ItemState {
-  const reads = counts?.reads ?? item.reads
-  const known = { ...item, ...(reads !== undefined && { reads }) }
-  if (counts !== undefined && item.status === 'ended') return { ...known, result: counts }
-  if (counts === undefined || !isUnderWay(item)) return known
-  if (isOver(counts)) return { ...known, status: counts.fault === null ? 'ended' : 'blocked', result: counts }
-  return counts.planned > 0 ? { ...known, status: 'active' } : known
+  if (counts !== undefined && item.status === 'ended') return { ...item, result: counts }
+  if (counts === undefined || !isUnderWay(item)) return item
+  if (isOver(counts)) return { ...item, status: counts.fault === null ? 'ended' : 'blocked', result: counts }
+  return counts.planned > 0 ? { ...item, status: 'active' } : item
 }
 
 /** Since it was dispatched last, all of it was planned and has ended, or it could not be planned. */
@@ -45,12 +39,12 @@ function isOver({ open, reads, fault }: ItemCounts): boolean {
   return open === 0 && (reads !== null || fault !== null)
 }
 
-function hear(state: AgendaState, message: InboxMessage, now: number): AgendaState {
+function hear(state: AgendaState, message: InboxMessage, { files, now }: Known): AgendaState {
   switch (message.kind) {
     case 'approved':
       return approved(state, message, now)
     case 'pushed':
-      return pushed(state, message.paths, now)
+      return afterPush(state, message, files, now)
     case 'escalation':
       return escalated(state, message)
     case 'reopened': {
@@ -78,19 +72,6 @@ function approved(state: AgendaState, { plan_hash: hash, by }: Approved, now: nu
   const { approval } = state
   if (approval === null || approval.at !== undefined || approval.plan_hash !== hash) return state
   return { ...state, approval: { ...approval, by, at: now } }
-}
-
-/** What waits for an approval and looks at what was pushed is stale. A run that executes is superseded as a whole, not here. */
-function pushed(state: AgendaState, paths: readonly string[], now: number): AgendaState {
-  if (!waitsForApproval(state)) return state
-  const items = state.items.map((item): ItemState => {
-    return item.status === 'waiting' && isTouched(item, paths) ? { ...item, status: 'stale' } : item
-  })
-  return { ...state, items, approval: approvalFor({ ...state, items }, now) }
-}
-
-function isTouched({ where }: ItemState, paths: readonly string[]): boolean {
-  return where.paths === undefined || where.paths.length === 0 || paths.some(pathGlobs(where.paths))
 }
 
 const maxEscalated = 100

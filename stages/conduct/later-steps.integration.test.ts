@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type ConductorState, type InboxMessage, PlanningItem } from '#domain/agenda.ts'
 import type { RunId } from '#domain/ids.ts'
+import { putItemReads } from '#store/objects/item-reads.ts'
 import { useOpened } from '#testing/use-opened.ts'
 import { openConducting } from './conducted-run.fixture.ts'
 
@@ -95,6 +96,30 @@ describe('the steps after it', () => {
     await step(runId)
     expect((await run.agendaOf(runId)).items).toEqual(planned)
     expect(planned[0]?.success_criteria).toEqual([{ kind: 'proved_changes', least: 1 }])
+  })
+
+  it('say which items a push makes stale, and ask nobody to approve a plan of which nothing is left', async () => {
+    const runId = await run.conducted({ approval: 'plan' })
+    const { step, asked } = await run.conductor('basic')
+    expect(await step(runId)).toBe('idle')
+    for (const { item_id: itemId, version } of openOf(await run.stateOf(runId))) {
+      const place = { projectId: run.project, runId }
+      const reads = await putItemReads(run.objects, place, { v: 1, paths: [`${itemId}.py`] })
+      await run.ledger.noteItem(runId, { itemId, version, reads, estimate: { operations: 1, tokens: 1 } })
+    }
+    const push = (commit: string, paths: string[]) => run.tell(runId, { kind: 'pushed', commit, paths }, commit)
+    await push('1'.repeat(40), ['lint.py', 'README.md'])
+    expect([await step(runId), await asked()]).toEqual(['idle', 1])
+    expect(await run.stateOf(runId)).toMatchObject({ waits: { kind: 'approval' } })
+    await push('2'.repeat(40), ['lint.py', 'docstring.py'])
+    expect([await step(runId), await asked()]).toEqual(['over', 2])
+    const stale = (await run.eventsOf(runId)).filter(({ event }) => event === 'items.stale')
+    expect(stale.map(({ data }) => [data['item_ids'], data['commit']])).toEqual([
+      [['lint'], '1'.repeat(40)],
+      [['docstring'], '2'.repeat(40)],
+    ])
+    const { items } = await run.agendaOf(runId)
+    expect(items.map(({ status }) => status)).toEqual(['stale', 'stale'])
   })
 
   it('of a plan that is only counted end the run when all is counted', async () => {

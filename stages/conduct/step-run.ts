@@ -24,6 +24,7 @@ import { blocked, ofConductor, outcomeOfDecision, type StepOutcome } from './com
 import { decisionFaults, type PlannerDecision } from './decision-faults.ts'
 import { drainInbox } from './drain-inbox.ts'
 import { plannerView, type ViewDeps } from './planner-view.ts'
+import { filesOfItems, staleIn } from './stale-items.ts'
 
 export type StepDeps = AskDeps &
   ViewDeps &
@@ -78,12 +79,14 @@ type Recorded = { record: DecisionRecord; hash: string }
 async function takeStep(run: Run, step: Step, deps: StepDeps, signal: AbortSignal): Promise<Taken> {
   const reply = await replyOf(run, step, deps)
   const inbox = step.inbox.slice(0, reply?.record.heard ?? step.inbox.length)
-  const state = drainInbox(step.state, inbox, step.counts, Date.now())
-  const approvals = approvalsIn(step, state, deps.origin)
+  const heard = { ...step, inbox }
+  const files = await filesOfItems(run, heard, deps.objects)
+  const state = drainInbox(step.state, inbox, { counts: step.counts, files, now: Date.now() })
+  const told = [...approvalsIn(step, state, deps.origin), ...staleIn(heard, state, deps.origin)]
   const done = (outcome: StepOutcome): Taken => {
     const waits =
       outcome.close === undefined && waitsForApproval(outcome.state) ? { kind: 'approval' as const } : undefined
-    return { waits, ...outcome, events: [...approvals, ...outcome.events], consumed: inbox.length }
+    return { waits, ...outcome, events: [...told, ...outcome.events], consumed: inbox.length }
   }
   const { approval, dryRun: isDry } = run.request
   const how = { ...madeBy(run), approves: approval === 'plan', isDry, decidedBy: step.decidedBy }
@@ -152,7 +155,8 @@ function nextWithoutModel(run: Run, { counts }: Step, state: AgendaState): Next 
   if (begun.dispatch.length > 0) return { kind: 'commit', outcome: { ...begun, events: [] } }
   if (isActive(state)) return { kind: 'rest' }
   if (state.heard?.some(({ kind }) => kind === 'said')) return { kind: 'ask', question: 'refine' }
-  if (waitsForApproval(state)) return { kind: 'rest' }
+  // Of a plan that a push has touched as a whole nothing is left to approve.
+  if (waitsForApproval(state) && state.items.some(({ status }) => status === 'waiting')) return { kind: 'rest' }
   const fruitless = fruitlessBefore(state, madeBy(run).progress)
   if (fruitless < mostFruitless) return { kind: 'ask', question: 'decide' }
   const reason = `the last ${fruitless} decisions brought no new change and no new finding`

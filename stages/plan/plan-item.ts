@@ -3,10 +3,11 @@ import { awaitedBundles } from '#domain/agent-bundle.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
 import type { NewEvent } from '#domain/event.ts'
-import { type OperationId, sha256 } from '#domain/ids.ts'
+import type { OperationId } from '#domain/ids.ts'
 import { isEndedOperation, type PlannedOperation } from '#domain/operation.ts'
 import { pathGlobs } from '#domain/path-globs.ts'
 import type { Run } from '#domain/run.ts'
+import { putItemReads } from '#store/objects/item-reads.ts'
 import type { PlanSummary } from '#store/objects/plan-summary.ts'
 import {
   getRepositoryRules,
@@ -14,7 +15,6 @@ import {
   putRepositoryRules,
   type RepositoryRules,
 } from '#store/objects/repository-rules.ts'
-import type { SnapshotView } from '#store/objects/snapshot.ts'
 import { asRecords, type KnownWork, type KnownWorks, knownWorks } from './next-generation.ts'
 import type { PinnedBundle } from './pin-bundles.ts'
 import { findPlan, type FoundCode, namedInEvent, planSlices, type PlanRunDeps } from './plan-run.ts'
@@ -55,7 +55,7 @@ export async function planItem(
   if (plan.planned.operations.length === 0 && pinned.bundle.file.item_operations !== undefined)
     plan = await planWith(new Set())
   const { planned, work, left, summary } = plan
-  const reads = readsOf(nodes, found.snapshot)
+  const reads = await putItemReads(deps.objects, run, { v: 1, paths: pathsRead(pinned, nodes, planned.operations) })
   if (next.estimate || request.dryRun) {
     const tokens = summary.agents[item.capability]?.estimatedTokens ?? 0
     const estimate = { operations: planned.operations.length, tokens }
@@ -148,11 +148,14 @@ function mayDo(itemId: ItemId, known: KnownWorks, undone: Set<OperationId>, pinn
   }
 }
 
-/** Returns a hash of the files that the nodes are of, and of what is in them. */
-function readsOf(nodes: readonly CodeNode[], { files }: Pick<SnapshotView, 'files'>): string {
-  const paths = new Set(nodes.map(({ path }) => path))
-  const lines = files.flatMap(({ path, hash }) => (paths.has(path) ? [`${path}\0${hash}`] : []))
-  return sha256(lines.toSorted().join('\n'))
+/** Returns the files that operations work on. One that looks around for its item may read them all. */
+function pathsRead(
+  { bundle }: PinnedBundle,
+  nodes: readonly CodeNode[],
+  operations: readonly PlannedOperation[],
+): string[] {
+  const read = bundle.file.item_operations === undefined ? operations.map(({ node }) => node) : nodes
+  return [...new Set(read.map(({ path }) => path))].toSorted()
 }
 
 /** Returns all items that this one depends on, and those that these depend on. */

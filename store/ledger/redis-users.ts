@@ -75,6 +75,7 @@ const rights: Readonly<Record<RedisService, Rights>> = {
       `${namespace}:{github}:*`,
       ...queues('snapshots', 'patches', 'publications'),
     ],
+    reads: [run.agenda],
   },
   worker: {
     writes: [...runState, ...shared, ...models, ...queues('operations', 'compositions', 'patches')],

@@ -38,6 +38,7 @@ export const objectKeys = {
   edgeSpans: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/edges/${hash}.spans`,
   repositoryRules: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/rules/${hash}.json`,
   planSummary: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/plans/${hash}.json`,
+  itemReads: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/reads/${hash}.json`,
   /** Has what the model said that decided about a run (decision-record.ts). */
   decision: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/decisions/${hash}.json`,
   /** Says which ledger's runs refer to the project's objects. */
@@ -63,7 +64,9 @@ const forms: readonly [RegExp, (name: string, key: string) => ObjectPlace][] = [
   [new RegExp(`^node-index/${hash}\\.[^/]*\\.json$`), (name) => ({ kind: 'node_index', blobHash: name })],
   [new RegExp(`^uploads/${run}(?:\\.base\\.[\\w-]+)?$`), (name, key) => ({ kind: 'upload', key, runId: name })],
   [
-    new RegExp(`^runs/${run}/(?:attempts|compositions|decisions|edges|events|nodes|parts|payloads|plans|rules)/[^/]+$`),
+    new RegExp(
+      `^runs/${run}/(?:attempts|compositions|decisions|edges|events|nodes|parts|payloads|plans|reads|rules)/[^/]+$`,
+    ),
     (name) => ({ kind: 'run_object', runId: name }),
   ],
   [/^(?<mark>ledger\.json)$/, () => ({ kind: 'ledger_mark' })],

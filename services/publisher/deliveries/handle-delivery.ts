@@ -86,7 +86,7 @@ async function takePush(
   if (after === noCommit) return ignored('the branch was deleted')
   const author = delivery.sender?.login ?? body.pusher ?? ''
   if (author === deps.botLogin) return ignored('the app itself has pushed it')
-  return lookAtBranch({ repository, branch: ref.slice(heads.length), author, before, isForced }, deps)
+  return lookAtBranch({ repository, branch: ref.slice(heads.length), author, before, isForced, delivery }, deps)
 }
 
 /** These may mean another commit on the branch. */
@@ -105,11 +105,11 @@ async function takePullRequest(
   if (author.login === deps.botLogin) return ignored('the pull request is one of our own')
   const isFork = head.repositoryId !== repository.id
   const pull = { number, baseRef: base.ref, isFork }
-  return lookAtBranch({ repository, branch: head.ref, pull, author: author.login }, deps)
+  return lookAtBranch({ repository, branch: head.ref, pull, author: author.login, delivery }, deps)
 }
 
 async function runAgain(
-  { bodyHash, sender }: Delivery,
+  delivery: Delivery,
   body: Extract<DeliveryBody, { kind: 'check_run' | 'check_suite' }>,
   repository: Repository,
   deps: HandleDeps,
@@ -119,8 +119,8 @@ async function runAgain(
   const source = run?.request.repository
   const { branch, ...pulls } = source === undefined ? placeOfCheck(body) : placeOfRun(source, repository)
   if (branch === undefined) return ignored('the commit is on no branch of the repository')
-  const again = { id: bodyHash.slice(0, 16), hadRun: source !== undefined }
-  return lookAtBranch({ repository, branch, author: sender?.login ?? '', again, ...pulls }, deps)
+  const again = { id: delivery.bodyHash.slice(0, 16), hadRun: source !== undefined }
+  return lookAtBranch({ repository, branch, author: delivery.sender?.login ?? '', delivery, again, ...pulls }, deps)
 }
 
 /** A person's pull request gets nothing published this time either. That of a fork has no branch here. */

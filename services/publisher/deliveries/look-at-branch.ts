@@ -1,6 +1,7 @@
 import type { InstalledRepository } from '#code-hosts/installations.ts'
 import { type Branch, branchOf, type BranchRuns } from '#code-hosts/branch-runs.ts'
 import { ownBranches } from '#code-hosts/code-host.ts'
+import type { Delivery } from '#code-hosts/delivery.ts'
 import { type AppError, hasCode, undefinedOn } from '#domain/error.ts'
 import { newRunId, type RunId } from '#domain/ids.ts'
 import { type ModelKind, modelLabel } from '#domain/model-kind.ts'
@@ -23,17 +24,19 @@ import {
   repositorySettingsOf,
   whyNotBranch,
 } from '#stages/publish/repository-settings.ts'
+import { tellWaitingRun, type WaitingRunDeps } from './tell-waiting-run.ts'
 
-export type BranchDeps = OwnApp & {
-  app: Pick<GitHubApp, 'clientFor'>
-  ledger: Pick<Ledger, 'cancel' | 'createRun' | 'getRun'>
-  branchRuns: BranchRuns
-  publishing: Pick<PublishingRuns, 'look' | 'runOfPull'>
-  producer: Pick<Producer, 'add'>
-  operator: RepositorySettings
-  allowsSetups: boolean
-  modelKind: ModelKind | undefined
-}
+export type BranchDeps = OwnApp &
+  WaitingRunDeps & {
+    app: Pick<GitHubApp, 'clientFor'>
+    ledger: Pick<Ledger, 'cancel' | 'createRun'>
+    branchRuns: BranchRuns
+    publishing: Pick<PublishingRuns, 'look' | 'runOfPull'>
+    producer: Pick<Producer, 'add'>
+    operator: RepositorySettings
+    allowsSetups: boolean
+    modelKind: ModelKind | undefined
+  }
 
 type Pull = { number: number; baseRef: string; isFork: boolean }
 
@@ -50,19 +53,21 @@ export type BranchNews = {
   /** The commit before the push. */
   before?: CommitId
   isForced?: boolean
+  /** Has told of it. */
+  delivery: Delivery
   /** Somebody asked for a run, also of a commit that has one. */
   again?: { id: string; hadRun: boolean }
 }
 
 export type BranchOutcome =
   | { outcome: 'ignored'; reason: string }
-  | { outcome: 'run'; reason: string; runId: RunId; projectId: string }
+  | { outcome: 'acted' | 'run'; reason: string; runId: RunId; projectId: string }
 
 const origin = { kind: 'publisher', id: 'github' } as const
 
 /**
  * Starts a run for the commit that a branch has now, unless it has one, and supersedes that of an older commit: a webhook that comes twice or
- * late leads to the same run. Where an open pull request may conflict, a push that the settings leave out starts a run, too: compared with
+ * late leads to the same run. One whose plan waits for an approval is told instead. Where an open pull request may conflict, a push that the settings leave out starts a run, too: compared with
  * its own commit, it plans nothing and carries what is open.
  */
 export async function lookAtBranch(given: BranchNews, deps: BranchDeps): Promise<BranchOutcome> {
@@ -85,6 +90,14 @@ export async function lookAtBranch(given: BranchNews, deps: BranchDeps): Promise
   const isKept = refused !== undefined
   if (isKept && (await deps.branchRuns.find(branchOf(source)))?.current.commit === commit) return ignored(refused)
   const key = isKept ? keptBranch(source) : branchOf(source)
+  const { projectId } = repository
+  const pushed = `${branch} at ${commit.slice(0, 12)}, pushed by ${author}`
+  if (!isKept && news.again === undefined) {
+    const push = { commit, objective: settings.objective, delivery: news.delivery }
+    const told = await tellWaitingRun(key, push, reads, deps)
+    const reason = `${pushed}, gets a run after ${told}, whose plan waits for an approval`
+    if (told !== undefined) return { outcome: 'acted', reason, runId: told, projectId }
+  }
   const since = isKept ? { commit } : ((await sinceOf(news, commit, { key, reads, deps })) ?? null)
   const runId = newRunId(Date.now())
   const begun = await deps.branchRuns.begin(key, { commit, runId, since }, news.again?.id)
@@ -95,8 +108,7 @@ export async function lookAtBranch(given: BranchNews, deps: BranchDeps): Promise
   const why = isKept
     ? `, only to keep what is open (${behind.map((number) => `#${number}`).join(', ')}): ${refused}`
     : ''
-  const reason = `${what} ${branch} at ${commit.slice(0, 12)}, pushed by ${author}${why}`
-  return { outcome: 'run', reason, runId: begun.run.runId, projectId: repository.projectId }
+  return { outcome: 'run', reason: `${what} ${pushed}${why}`, runId: begun.run.runId, projectId }
 }
 
 /** CONFIG_002 to 004 where the settings of the default branch are wrong, which the commit shows, too. */
@@ -232,9 +244,11 @@ type NewRun = {
 async function createRun(runId: RunId, { news, source, settings, request }: NewRun, deps: BranchDeps): Promise<void> {
   const { projectId } = news.repository
   const { setup, ...wanted } = request
+  const { objective, approval } = settings
   const whole: RunRequest = {
     ...wanted,
     agents: [...new Set(settings.agents)],
+    ...(objective !== undefined && { objective, ...(approval === 'plan' && { approval }) }),
     dryRun: false,
     limits: {},
     priority: 5,
@@ -243,7 +257,7 @@ async function createRun(runId: RunId, { news, source, settings, request }: NewR
     labels: { ...(deps.modelKind && { [modelLabel]: deps.modelKind }) },
     ...(setup !== undefined && deps.allowsSetups && !source.isFork && { setup }),
   }
-  const data = { agents: whole.agents, repository: fullNameOf(source.repository), commit: source.commit }
+  const data = { agents: whole.agents, objective, repository: fullNameOf(source.repository), commit: source.commit }
   await deps.ledger.createRun({
     runId,
     projectId,

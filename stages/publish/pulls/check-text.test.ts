@@ -31,6 +31,7 @@ function told({ run, of, publication, ...more }: Told = {}) {
   const usual = {
     away: [],
     composing: null,
+    conductor: null,
     counts: noCounts,
     errorCode: null,
     reason: null,
@@ -75,6 +76,7 @@ const labelsOf = ({ buttons }: ReturnType<typeof told>) => buttons.map(({ label 
 
 describe('the check run of a run that goes on', () => {
   const running = { status: 'running' } as const
+  const open = { kind: 'open' as const, version: 1, messages: 0, waits: null, planning: [] }
   const titles: [string, Partial<ToldRun['run']>][] = [
     ['Waiting to begin', { status: 'queued', phase: 'snapshot' }],
     ['Reading the code', { ...running, phase: 'snapshot' }],
@@ -83,6 +85,11 @@ describe('the check run of a run that goes on', () => {
     [
       '2 of 5 operations done',
       { ...running, phase: 'execution', counts: { ...noCounts, succeeded: 2, running: 2, waiting: 1 } },
+    ],
+    ['Planning what to do', { ...running, phase: 'execution', conductor: open }],
+    [
+      'The plan waits for its approval',
+      { ...running, phase: 'execution', conductor: { ...open, waits: { kind: 'approval', since: 1 } } },
     ],
     ['Putting the changes together', running],
     ['Putting the changes together', { ...running, composing: read }],

@@ -7,14 +7,11 @@ import type { Publication, PublishedPull } from '#domain/publication.ts'
 import { isEnded, type Run } from '#domain/run.ts'
 import { cell, code, collapsed, plural, table } from '../markdown.ts'
 import { gateText } from '../pull-text.ts'
-import { progressOf, progressText } from './progress-text.ts'
+import { type Going, progressOf, progressText } from './progress-text.ts'
 
 /** Holds what a check run tells of a run. */
 export type ToldRun = {
-  run: Pick<
-    Run,
-    'away' | 'composing' | 'counts' | 'errorCode' | 'phase' | 'reason' | 'request' | 'runId' | 'status' | 'stop'
-  >
+  run: Going & Pick<Run, 'errorCode' | 'reason' | 'stop'>
   publication: Publication
   /** Has an entry for each agent; it is empty while nothing is composed. */
   funnel: readonly AgentFunnel[]

@@ -63,7 +63,7 @@ type Asked = typeof asked extends fc.Arbitrary<infer T> ? T : never
 const none = { pending: 0, ready: 0, dispatched: 0, running: 0, waiting: 0, succeeded: 0, unchanged: 0 }
 const counts = { ...none, failed: 0, blocked: 0, skipped: 0, cancelled: 0 }
 const run = { ...aNewRun(), commit: null, counts }
-const noProgress = { away: [], composing: null }
+const noProgress = { away: [], composing: null, conductor: null }
 const planned = ({ agent, path }: Asked) => {
   const file = { path, executable: false, content: Buffer.from('x'), baseHash: null }
   return [{ agent, changeSetIds: ['c1'], files: [file], lines: { added: 1, removed: 0 } }]

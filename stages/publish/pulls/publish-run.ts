@@ -1,8 +1,11 @@
 import { branchOf, type BranchRuns } from '#code-hosts/branch-runs.ts'
+import { Delivery } from '#code-hosts/delivery.ts'
+import type { DeliveryInbox } from '#code-hosts/delivery-inbox.ts'
 import { pauseAfter } from '#code-hosts/code-host-busy.ts'
 import { requireGenuine } from '#domain/genuine-run.ts'
 import { AppError, asAppError, undefinedOn } from '#domain/error.ts'
-import type { RunId } from '#domain/ids.ts'
+import { type RunId, sha256 } from '#domain/ids.ts'
+import { parseJson } from '#domain/json.ts'
 import { Publication } from '#domain/publication.ts'
 import { begunAt, isEnded, type Run } from '#domain/run.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
@@ -16,7 +19,8 @@ import { type Note, openRunHost, type RunHostDeps } from './run-host.ts'
 export type PublishDeps = RunHostDeps &
   CheckDeps &
   PullsDeps & {
-    ledger: Pick<Ledger, 'getRun' | 'mayWantRetry' | 'notePublication'>
+    ledger: Pick<Ledger, 'getRun' | 'mayWantRetry' | 'notePublication' | 'readTally'>
+    inbox: Pick<DeliveryInbox, 'put'>
     publishing: PublishingRuns
     places: Places
     branchRuns: Pick<BranchRuns, 'complete'>
@@ -82,7 +86,9 @@ async function lookAtRun(runId: RunId, deps: PublishDeps, signal: AbortSignal): 
     await refuseForged(run, forgery, deps)
     return publishing.end(look, 'never')
   }
-  if (run.status === 'completed') await deps.branchRuns.complete(branchOf(source), runId)
+  if (run.status === 'completed' && !(await hasStale(run, ledger)))
+    await deps.branchRuns.complete(branchOf(source), runId)
+  if (isEnded(run.status) && run.publication?.newer !== undefined) await takeNewer(runId, run.publication.newer, deps)
   try {
     const next = await doSteps(run, deps, signal)
     await publishing.endFailing(runId)
@@ -105,6 +111,17 @@ async function lookAtRun(runId: RunId, deps: PublishDeps, signal: AbortSignal): 
     await publishing.endFailing(runId)
     await publishing.end(look, isOver ? 'never' : Date.now() + laterMs)
   }
+}
+
+/** What a push has kept a run from doing is not done: later pushes are not compared with it. */
+async function hasStale({ runId, request }: Run, ledger: PublishDeps['ledger']): Promise<boolean> {
+  return request.approval !== undefined && (await ledger.readTally(runId)).has('items.stale')
+}
+
+/** Has a delivery that came while the run waited handled once more: once, since it is known after that. */
+async function takeNewer(runId: RunId, newer: string, { inbox }: PublishDeps): Promise<void> {
+  const deliveryId = `newer-${runId}`
+  await inbox.put({ ...Delivery.parse(parseJson(newer)), deliveryId, bodyHash: sha256(deliveryId) })
 }
 
 /**

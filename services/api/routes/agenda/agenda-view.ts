@@ -29,7 +29,7 @@ function approvalView(approval: AgendaState['approval']): RunAgenda['approval'] 
 
 /** The last decision counts that planned the item: a refinement may have planned it anew. */
 function itemView(state: ItemState, now: ItemCounts | undefined, { decisions, composition }: Known): AgendaItemView {
-  const { reads: _, result, ...item } = state
+  const { result, ...item } = state
   const planned = decisions.findLast(({ kind, item_ids: ids }) => plans.has(kind) && ids.includes(item.item_id))
   const composed = composition && { kept: composition.keptOfItems?.[item.item_id] ?? 0, gate: composition.gate }
   const criteria = item.success_criteria.map((criterion) => ({ ...criterion, met: metBy(state, criterion, composed) }))
