@@ -110,8 +110,8 @@ async function takeStep(run: Run, step: Step, deps: StepDeps, signal: AbortSigna
   async function noteAndCommit(record: DecisionRecord): Promise<Taken> {
     const hash = await putDecisionRecord(deps.objects, run, record)
     const { promptTokens, completionTokens } = record.usage
-    const reply = { token, version: step.version, recordHash: hash, tokens: promptTokens + completionTokens }
-    const noted = await deps.ledger.noteReply(run.runId, reply)
+    const noting = { token, version: step.version, recordHash: hash, tokens: promptTokens + completionTokens }
+    const noted = await deps.ledger.noteReply(run.runId, noting)
     return noted === 'lost' ? noted : decided({ record, hash })
   }
 }

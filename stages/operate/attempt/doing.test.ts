@@ -21,7 +21,11 @@ const returns = (turn: number): AgentEvent => {
 /** Returns the steps in which an attempt is seen, one after the other. */
 function stepsOf(happens: readonly (AgentEvent | 'model' | 'slot' | 'proof')[]): string[] {
   const doing = openDoing()
-  const seen = () => stepOf(doing.untold() ?? expect.fail('it does nothing'))
+  const seen = () => {
+    const now = doing.untold()
+    if (now === undefined) throw new Error('it does nothing')
+    return stepOf(now)
+  }
   const steps = [seen()]
   for (const next of happens) {
     if (typeof next === 'string') doing.does(next)

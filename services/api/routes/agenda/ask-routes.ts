@@ -61,7 +61,10 @@ function askView({ askId, text, by, at, end }: Ask): AskView {
     text,
     asked_at: isoTime(at),
     asked_by: by,
-    ...{ answer, model, error_code, reason },
+    answer,
+    model,
+    error_code,
+    reason,
     ended_at: isoTime(end?.at ?? null),
   }
 }
