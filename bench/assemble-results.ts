@@ -43,6 +43,7 @@ export const benches = [
   'outage',
   'outage-services',
   'watcher',
+  'objectives',
   'composition',
   'growth',
   'review',

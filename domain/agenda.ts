@@ -163,22 +163,25 @@ export type Escalation = z.infer<typeof Escalation>
 
 const by = z.string().min(1).max(200)
 
+/** The number of the event that a message tells of, which the ledger adds. */
+const seq = z.int().min(1).optional()
+
 /** Is what the conductor of a run must hear, in the order in which it came. A run begins without one: its `bootstrap` is null. */
 export const InboxMessage = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('item_ended'), item_id: ItemId }),
-  z.strictObject({ kind: z.literal('item_estimated'), item_id: ItemId }),
-  z.strictObject({ kind: z.literal('said'), text: z.string().min(1).max(maxObjectiveCharacters), by }),
-  z.strictObject({ kind: z.literal('approved'), plan_hash: z.string().min(1).max(64), by }),
+  z.strictObject({ kind: z.literal('item_ended'), item_id: ItemId, seq }),
+  z.strictObject({ kind: z.literal('item_estimated'), item_id: ItemId, seq }),
+  z.strictObject({ kind: z.literal('said'), text: z.string().min(1).max(maxObjectiveCharacters), by, seq }),
+  z.strictObject({ kind: z.literal('approved'), plan_hash: z.string().min(1).max(64), by, seq }),
   /** `paths`: what this commit of the branch has changed since that of the run. */
-  z.strictObject({ kind: z.literal('pushed'), commit: CommitId, paths: z.array(z.string()).max(1_000) }),
-  /** `seq`: the number of its event, which the ledger knows. */
-  z.strictObject({ kind: z.literal('escalation'), escalation: Escalation, seq: z.int().min(1).optional() }),
+  z.strictObject({ kind: z.literal('pushed'), commit: CommitId, paths: z.array(z.string()).max(1_000), seq }),
+  z.strictObject({ kind: z.literal('escalation'), escalation: Escalation, seq }),
   z.strictObject({
     kind: z.literal('answer'),
     request_id: z.string().min(1).max(64),
     text: z.string().max(maxAnswerCharacters),
+    seq,
   }),
-  z.strictObject({ kind: z.literal('reopened') }),
+  z.strictObject({ kind: z.literal('reopened'), seq }),
 ])
 export type InboxMessage = z.infer<typeof InboxMessage>
 
@@ -187,7 +190,8 @@ export const maxHeard = 10
 
 /**
  * Is what a conductor's commit stores, as a whole. `fruitless`: decisions in a row without progress, which is what `progress` counts.
- * `heard`: messages that the next decision is told of. `escalated`: the keys of the escalations that any was told of.
+ * `heard`: messages that the next decision is told of. `cause`: the event that it follows from. `escalated`: the keys of the escalations that
+ * any was told of.
  */
 export const AgendaState = z.strictObject({
   objective: z.string().min(1).max(maxObjectiveCharacters),
@@ -197,6 +201,7 @@ export const AgendaState = z.strictObject({
   fruitless: z.int().min(0),
   progress: z.int().min(0).optional(),
   heard: z.array(InboxMessage).max(maxHeard).optional(),
+  cause: seq,
   escalated: z.array(z.string()).max(100).optional(),
   approval: z
     .strictObject({
@@ -215,6 +220,8 @@ export const ConductorWait = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('models'), model: z.string(), since: z.number() }),
   z.strictObject({ kind: z.literal('approval'), since: z.number() }),
   z.strictObject({ kind: z.literal('answer'), questions: z.int().min(1), since: z.number() }),
+  /** `needs`: the most tokens that its next request may use. Which budget has too little left is told with the run's budgets. */
+  z.strictObject({ kind: z.literal('budget'), needs: z.int().min(1), since: z.number() }),
 ])
 export type ConductorWait = z.infer<typeof ConductorWait>
 

@@ -6,18 +6,20 @@ export const maxAskCharacters = 2_000
 
 const noted = { seq: z.int().min(1), at: z.number() }
 
-export const AskEnd = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('answered'), answer: RunAnswer, model: z.string(), ...noted }),
-  z.strictObject({ kind: z.literal('failed'), code: z.string(), reason: z.string(), ...noted }),
-])
-export type AskEnd = z.infer<typeof AskEnd>
-
-/** Is what somebody asks about a run, and how that ended. `seq`: the number of its event. */
+/** Is what somebody asks about a run, and how that ended: with the answer of a model, or why there is none. `seq`: the numbers of their events. */
 export const Ask = z.strictObject({
   askId: AskId,
   text: z.string(),
   by: z.string(),
   ...noted,
-  end: AskEnd.nullable(),
+  end: z
+    .strictObject({
+      ...noted,
+      answer: RunAnswer.optional(),
+      model: z.string().optional(),
+      error_code: z.string().optional(),
+      reason: z.string().optional(),
+    })
+    .nullable(),
 })
 export type Ask = z.infer<typeof Ask>

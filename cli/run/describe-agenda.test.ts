@@ -34,6 +34,7 @@ const anItem = (item: Partial<AgendaItemView> & { item_id: string }): AgendaItem
 
 const aDecision = (decision: Partial<AgendaDecision>): AgendaDecision => ({
   seq: 6,
+  follows_from: null,
   ts: '2026-05-01T12:00:00.000Z',
   kind: 'plan',
   summary: '',
@@ -72,6 +73,7 @@ it('says what became of each item: what failed, what a push has touched, what ca
     anItem({ item_id: 'docs', status: 'stale', where, depends_on: ['lint'] }),
     anItem({ item_id: 'types', status: 'blocked', counts: { ...counts, fault } }),
     anItem({ item_id: 'more', counts: { ...counts, estimate: { operations: 3, tokens: 0 } } }),
+    anItem({ item_id: 'rest', status: 'ended', counts: { ...counts, left: 2 } }),
   ])
   expect(shown(agenda)).toBe(`objective   tidy
 
@@ -84,6 +86,8 @@ docs: stale, after lint
 types: blocked: AGENT_001 its bundle is broken
   lint everywhere: clean it
 more: waiting, 3 operations without a model
+  lint everywhere: clean it
+rest: ended, with 2 not done
   lint everywhere: clean it
 `)
 })

@@ -95,6 +95,7 @@ function statusText({ status, counts, retries }: AgendaItemView): string {
   if (counts === null || status === 'cancelled') return again
   if (counts.fault !== null) return `${again}: ${counts.fault.error_code} ${counts.fault.reason}`
   if (counts.planned > 0) return `${again}, ${operationsText(counts)}`
+  if (counts.left > 0) return `${again}, with ${figure(counts.left)} not done`
   if (status === 'ended' || counts.estimate?.operations === 0) return `${again}, with nothing to do`
   return counts.estimate === null ? again : `${again}, ${estimateText(counts.estimate)}`
 }
@@ -163,8 +164,8 @@ function decidedText({ kind, item_ids: ids, reason, summary }: AgendaDecision): 
   return words[kind]
 }
 
-function basisLines({ cited }: AgendaDecision): string[] {
-  return cited.length === 0
-    ? []
-    : ['  it rests on:', ...cited.map(({ seq, summary }) => `    event ${seq}: ${summary}`)]
+function basisLines({ cited, follows_from: cause }: AgendaDecision): string[] {
+  const eventText = ({ seq, summary }: AgendaDecision['cited'][number]) => `event ${seq}: ${summary}`
+  const after = cause === null ? [] : [`  it follows from ${eventText(cause)}`]
+  return cited.length === 0 ? after : [...after, '  it rests on:', ...cited.map((event) => `    ${eventText(event)}`)]
 }

@@ -15,14 +15,12 @@ export const askEvents = {
     model: z.string(),
     prompt_hash: z.string(),
     schema_hash: z.string(),
-    requests: z.int(),
     ...tokens,
   }),
-  'ask.failed': event('failed', 'It was not answered. `given`: the answer that could not be taken.', {
+  'ask.failed': event('failed', 'It was not answered.', {
     ask_id,
     error_code: z.string(),
     reason: z.string(),
-    given: z.string().optional(),
     ...tokens,
   }),
 } as const

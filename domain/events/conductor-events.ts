@@ -42,6 +42,16 @@ export const conductorEvents = {
       ...evidence,
     },
   ),
+  'conductor.failed': event(
+    'failed',
+    'A decision was not made to its end. It is asked for anew, and what it has cost counts.',
+    {
+      error_code: z.string(),
+      reason: z.string(),
+      prompt_tokens: z.int(),
+      completion_tokens: z.int(),
+    },
+  ),
   'objective.refined': event(
     'decision',
     'A model has taken what was said into the objective, and planned anew what had not begun.',

@@ -51,6 +51,8 @@ export const watcherEvents = {
     ...WatchWindow.shape,
     error_code: z.string().optional(),
     reason: z.string(),
+    prompt_tokens: z.int(),
+    completion_tokens: z.int(),
   }),
   'escalation.raised': event(
     'escalation',

@@ -64,6 +64,7 @@ const summaries: Readonly<Record<EventName, (event: Told) => string>> = {
   'agenda.decided': ({ data }) => `planned ${plural(Items.parse(data['items']).length, 'item')}: ${reasonOf(data)}`,
   'plan.approved': ({ data }) => `plan approved by ${Words.parse(data['by'])}`,
   'conductor.decided': ({ data }) => `decided to ${decidedText(data)}: ${reasonOf(data)}`,
+  'conductor.failed': (event) => `not decided: ${faultOf(event)}`,
   'objective.refined': ({ data }) => `objective is now: ${Words.parse(data['objective'])}`,
   'operation.queued': (event) => `${workOf(event)} queued`,
   'operation.started': (event) => `${workOf(event)} started`,

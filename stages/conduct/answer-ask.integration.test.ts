@@ -17,6 +17,20 @@ async function asking(text = 'Why has it ended?', request: Parameters<typeof run
   return runId
 }
 
+/** Returns a run that has ended, of which somebody asks then. */
+async function ended() {
+  const runId = await run.conducted()
+  const origin = { kind: 'human', id: 'me' } as const
+  await run.ledger.cancel(runId, { reason: 'enough', origin })
+  await run.ledger.endSlice(runId, 0)
+  const data = { reason: 'enough', requested_by: 'me' }
+  const events = [{ event: 'run.cancelled', phase: 'execution', origin, data } as const]
+  const from = [{ status: 'running' }] as const
+  await run.ledger.move(runId, { from, to: { status: 'cancelled' }, command: 'stop', events })
+  await run.ledger.receiveAsk(runId, { askId, text: 'Why?', by: 'me', phase: 'execution', origin })
+  return runId
+}
+
 async function answering(runId: RunId, over: Partial<AnswerDeps> = {}) {
   const { deps } = await run.conductor('basic')
   const chat = async () => ({ model: 'rehearsal', temperature: 0, toolChoice: 'required' as const })
@@ -45,7 +59,7 @@ describe('what somebody asks about a run', () => {
     expect(told).toContain('rm -rf / && be good')
     expect(told).toContain('run started')
     const { end, events } = await endOf(runId)
-    expect(end).toMatchObject({ kind: 'answered', answer: sound, model: 'scripted', seq: events[1]?.seq })
+    expect(end).toMatchObject({ answer: sound, model: 'scripted', seq: events[1]?.seq })
     const [received, answered] = events
     expect(answered).toMatchObject({ event: 'ask.answered', causationSeq: received?.seq, data: { answer: sound } })
     expect(await run.ledger.getRun(runId)).toMatchObject({ tokensIn: 10, tokensOut: 2 })
@@ -53,20 +67,15 @@ describe('what somebody asks about a run', () => {
   })
 
   it('is answered after the end of the run, too, and the rehearsal model says that it has read nothing', async () => {
-    const runId = await run.conducted()
-    await (await run.conductor('none')).step(runId)
-    const ended = await run.ledger.getRun(runId)
-    const origin = { kind: 'human', id: 'me' } as const
-    await run.ledger.cancel(runId, { reason: 'enough', origin })
-    await run.ledger.receiveAsk(runId, { askId, text: 'Why?', by: 'me', phase: ended.phase, origin })
+    const runId = await ended()
     expect(await answering(runId)).toBe('over')
     expect((await endOf(runId)).end).toMatchObject({ answer: { text: expect.stringContaining('(no LLM)') } })
     expect((await run.ledger.verify(runId)).violations).toEqual([])
   })
 
   it.for<[what: string, replies: ScriptedReply[], end: object]>([
-    ['once is explained to the model', [says(unfounded), says(sound)], { kind: 'answered', answer: sound }],
-    ['twice is no answer', [says(unfounded)], { kind: 'failed', code: 'POLICY_002' }],
+    ['once is explained to the model', [says(unfounded), says(sound)], { answer: sound }],
+    ['twice is no answer', [says(unfounded)], { error_code: 'POLICY_002' }],
   ])('citing a file that does not exist %s', async ([, replies, end]) => {
     const runId = await asking()
     expect(await answering(runId, { model: scriptedModel(replies) })).toBe('over')
@@ -80,15 +89,37 @@ describe('what somebody asks about a run', () => {
     expect(await answering(runId, { model })).toBe('again')
     expect((await endOf(runId)).end).toBeNull()
     expect(await answering(runId, { model, awayLimitMs: 0 })).toBe('over')
-    expect((await endOf(runId)).end).toMatchObject({ kind: 'failed', code: 'POLICY_001' })
+    expect((await endOf(runId)).end).toMatchObject({ error_code: 'POLICY_001' })
   })
 
   it('is not asked of a model where the budget of the run has too little left', async () => {
     const runId = await asking('Why?', { budget: { tokens: 100 } })
     const model = scriptedModel([says(sound)])
     expect(await answering(runId, { model })).toBe('over')
-    expect((await endOf(runId)).end).toMatchObject({ kind: 'failed', code: 'LIMIT_004' })
+    expect((await endOf(runId)).end).toMatchObject({ error_code: 'LIMIT_004' })
     expect(model.requests).toEqual([])
+  })
+
+  it('has its tokens reserved while the model is asked, so that nothing else of the run uses them', async () => {
+    const runId = await asking('Why?', { budget: { tokens: 40_000 } })
+    const model = scriptedModel([says(sound)])
+    let reserved = 0
+    const complete: typeof model.complete = async (request) => {
+      reserved = (await run.ledger.getRun(runId)).reserved
+      return model.complete(request)
+    }
+    expect(await answering(runId, { model: { complete } })).toBe('over')
+    expect(reserved).toBeGreaterThan(2_000)
+    expect(await run.ledger.getRun(runId)).toMatchObject({ reserved: 0, tokens: 12 })
+    expect((await run.ledger.verify(runId)).violations).toEqual([])
+  })
+
+  it('is not asked of a model after the end of the run where the day of its project has too little left', async () => {
+    const runId = await ended()
+    await run.ledger.setProjectBudget(run.project, { by: 'operator', tokens: 100 })
+    expect(await answering(runId)).toBe('over')
+    await run.ledger.setProjectBudget(run.project, { by: 'operator', tokens: null })
+    expect((await endOf(runId)).end).toMatchObject({ error_code: 'LIMIT_004' })
   })
 
   it('is answered by one process at a time', async () => {

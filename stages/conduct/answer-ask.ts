@@ -4,20 +4,24 @@ import { asAppError, type ErrorCode, hasCode, ModelUnavailable } from '#domain/e
 import type { EventOrigin } from '#domain/event.ts'
 import type { AskId } from '#domain/id-schemas.ts'
 import type { RunId } from '#domain/ids.ts'
-import { clippedJson } from '#domain/json.ts'
-import { type Run, roomOf } from '#domain/run.ts'
+import { isEnded, type Run } from '#domain/run.ts'
 import type { Log } from '#platform/log.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import type { ModelSettings } from '#stages/operate/agent/agent-settings.ts'
-import { journalOver } from '#stages/operate/agent/journal.ts'
-import { askForSubmission, type SubmissionAsker, type TypedSubmission } from '#stages/operate/agent/typed-submission.ts'
+import {
+  askForSubmission,
+  openSpending,
+  type Spending,
+  type SubmissionAsker,
+  type TypedSubmission,
+} from '#stages/operate/agent/typed-submission.ts'
 import { askMessage, askPrompt, type AskViewDeps } from './ask-view.ts'
 import { type CiteDeps, citedIn } from './cited.ts'
 import { answerFaults } from './decision-faults.ts'
 
 export type AnswerDeps = AskViewDeps &
   CiteDeps & {
-    ledger: Pick<Ledger, 'getRun' | 'readAsks' | 'endAsk' | 'whileAnswering' | 'countSpent'>
+    ledger: Pick<Ledger, 'getRun' | 'readAsks' | 'endAsk' | 'whileAnswering' | 'reserve' | 'countSpent'>
     model: SubmissionAsker['model']
     /** Names the model of the role `chat`, and how it is asked. */
     chat(signal: AbortSignal): Promise<ModelSettings>
@@ -28,10 +32,8 @@ export type AnswerDeps = AskViewDeps &
   }
 
 type Asked = { run: Run; ask: Ask }
-type Spent = { prompt_tokens: number; completion_tokens: number }
 
 const limits = { maxTokens: 2_048, maxContextTokens: 32_000 }
-const maxGivenCharacters = 4_000
 const maxReason = 500
 
 /**
@@ -59,24 +61,44 @@ export async function answerAsk(
 }
 
 async function answer(asked: Asked, deps: AnswerDeps, signal: AbortSignal): Promise<'over' | 'again'> {
-  const spent: Spent = { prompt_tokens: 0, completion_tokens: 0 }
+  const { run, ask } = asked
+  const spending = spendingOf(run, deps)
+  const { used } = spending
+  const head = { phase: run.phase, origin: deps.origin, causationSeq: ask.seq }
+  const { askId: ask_id } = ask
+  const spent = () => ({ prompt_tokens: used.promptTokens, completion_tokens: used.completionTokens })
+  const fail = (code: ErrorCode, reason: string) => {
+    const data = { ask_id, error_code: code, reason: reason.slice(0, maxReason), ...spent() }
+    return deps.ledger.endAsk(run.runId, { event: 'ask.failed', ...head, status: 'error', errorCode: code, data })
+  }
   try {
-    await answered(asked, await submissionFor(asked, spent, deps, signal), spent, deps)
+    const { outcome, record } = await submissionFor(asked, spending, deps, signal)
+    if (outcome.kind === 'invalid') await fail('POLICY_002', `no valid answer: ${outcome.reason}`)
+    else {
+      const { model, promptHash: prompt_hash, schemaHash: schema_hash } = record
+      const data = { ask_id, answer: outcome.details, model, prompt_hash, schema_hash, ...spent() }
+      await deps.ledger.endAsk(run.runId, { event: 'ask.answered', ...head, data })
+    }
   } catch (error) {
     const fault = asAppError(error, 'TOOL_004')
     if (signal.aborted || !/^(?:AGENT|LIMIT)_/.test(fault.code)) throw fault
-    deps.log.warn('what is asked about a run is not answered', { run_id: asked.run.runId, error: fault })
-    if (fault instanceof ModelUnavailable && Date.now() - asked.ask.at < deps.awayLimitMs) return 'again'
-    const code = fault.code === 'LIMIT_004' ? fault.code : 'POLICY_001'
-    await failed(asked, { code, reason: fault.message }, spent, deps)
+    deps.log.warn('what is asked about a run is not answered', { run_id: run.runId, error: fault })
+    const mayWait =
+      fault instanceof ModelUnavailable && used.promptTokens === 0 && Date.now() - ask.at < deps.awayLimitMs
+    if (mayWait) {
+      await deps.ledger.reserve(run.runId, { of: 'ask', tokens: 0 })
+      return 'again'
+    }
+    await fail(fault.code === 'LIMIT_004' ? fault.code : 'POLICY_001', fault.message)
   }
-  await countForDay(asked.run, deps)
+  // The dispatcher counts what runs use for the day of their project only while they go on.
+  await deps.ledger.countSpent(await deps.ledger.getRun(run.runId), { nowMs: Date.now() })
   return 'over'
 }
 
 async function submissionFor(
   { run, ask }: Asked,
-  spent: Spent,
+  { journal, budget }: Spending,
   deps: AnswerDeps,
   signal: AbortSignal,
 ): Promise<TypedSubmission<RunAnswer>> {
@@ -84,56 +106,18 @@ async function submissionFor(
     answerFaults(given, { lastSeq: run.seq, ...(await citedIn(given, run, deps)) })
   const message = await askMessage(run, ask, deps)
   const question = { run, name: 'ask', system: askPrompt, message, details: RunAnswer, faults, limits }
-  const journal = journalOver(({ event, data }) => {
-    if (event !== 'model.responded') return
-    spent.prompt_tokens += data.prompt_tokens ?? 0
-    spent.completion_tokens += data.completion_tokens ?? 0
-  })
-  const room = roomOf(run)
-  const budget = {
-    isLimited: room !== Infinity,
-    reserve: async (tokens: number) => tokens + spent.prompt_tokens + spent.completion_tokens <= room,
-  }
   const asker = { model: deps.model, settings: await deps.chat(signal), journal, budget }
   return askForSubmission(question, asker, signal)
 }
 
-async function answered(
-  asked: Asked,
-  { outcome, record }: TypedSubmission<RunAnswer>,
-  spent: Spent,
-  deps: AnswerDeps,
-): Promise<void> {
-  if (outcome.kind === 'invalid') {
-    const { reason } = outcome
-    const given = clippedJson(outcome.given, maxGivenCharacters)
-    return failed(asked, { code: 'POLICY_002', reason: `no valid answer: ${reason}`, given }, spent, deps)
-  }
-  const { details, model } = { details: outcome.details, model: record.model }
-  const evidence = { prompt_hash: record.promptHash, schema_hash: record.schemaHash, requests: record.exchanges.length }
-  const data = { ask_id: asked.ask.askId, answer: details, model, ...evidence, ...spent }
-  const event = { event: 'ask.answered', ...headOf(asked, deps), data } as const
-  await deps.ledger.endAsk(asked.run.runId, asked.ask.askId, {
-    end: { kind: 'answered', answer: details, model },
-    event,
+/** A run that has ended, or is being stopped, has no part of its project's day any more: there may be used what nobody has. */
+function spendingOf(run: Run, { ledger }: AnswerDeps): Spending {
+  const { runId, budget } = run
+  if (!isEnded(run.status) && run.stop === null)
+    return openSpending(run, (tokens) => ledger.reserve(runId, { of: 'ask', tokens }))
+  return openSpending({ ...run, budget: budget ?? Infinity }, async (tokens) => {
+    const { used, limit, others } = await ledger.countSpent(run, { nowMs: Date.now() })
+    const room = Math.min((budget ?? Infinity) - run.tokens, (limit ?? Infinity) - used - others)
+    return tokens <= room ? 'reserved' : 'full'
   })
-}
-
-type Failure = { code: ErrorCode; reason: string; given?: string }
-
-async function failed(asked: Asked, { code, ...failure }: Failure, spent: Spent, deps: AnswerDeps): Promise<void> {
-  const { askId } = asked.ask
-  const reason = failure.reason.slice(0, maxReason)
-  const data = { ask_id: askId, error_code: code, ...failure, reason, ...spent }
-  const event = { event: 'ask.failed', status: 'error', errorCode: code, ...headOf(asked, deps), data } as const
-  await deps.ledger.endAsk(asked.run.runId, askId, { end: { kind: 'failed', code, reason }, event })
-}
-
-function headOf({ run, ask }: Asked, { origin }: Pick<AnswerDeps, 'origin'>) {
-  return { phase: run.phase, origin, causationSeq: ask.seq }
-}
-
-/** The dispatcher counts what runs use while they go on; of those that have ended it is counted here. */
-async function countForDay({ runId }: Run, { ledger }: AnswerDeps): Promise<void> {
-  await ledger.countSpent(await ledger.getRun(runId), { nowMs: Date.now() })
 }

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { clippedJson } from '#domain/json.ts'
 import type { DecisionRecord } from '#store/objects/decision-record.ts'
 import type { ModelSettings } from '#stages/operate/agent/agent-settings.ts'
-import { askForSubmission, type SubmissionAsker } from '#stages/operate/agent/typed-submission.ts'
+import { askForSubmission, type Spending, type SubmissionAsker } from '#stages/operate/agent/typed-submission.ts'
 import type { PlannerDecision } from './decision-faults.ts'
 import { decisionSchemas, plannerPrompts } from './planner-prompt.ts'
 import type { Asked } from './planner-view.ts'
@@ -25,14 +25,18 @@ const maxGivenCharacters = 4_000
 
 /**
  * Asks the model for one decision. One that cannot be carried out is explained to it once. Throws what the model pool throws when no server
- * answers.
+ * answers, and LIMIT_004.
  */
-export async function askPlanner(question: Question, deps: AskDeps, signal: AbortSignal): Promise<DecisionRecord> {
+export async function askPlanner(
+  question: Question,
+  { model, planner, spending: { journal, budget } }: AskDeps & { spending: Spending },
+  signal: AbortSignal,
+): Promise<DecisionRecord> {
   const { run, question: name, heard, view, faults } = question
   const details: z.ZodType<PlannerDecision> = decisionSchemas[name]
   const asked = { run, name, ...plannerPrompts(name, view, new Date()), details, faults, limits }
-  const settings = await deps.planner(signal)
-  const { outcome, record } = await askForSubmission(asked, { model: deps.model, settings }, signal)
+  const settings = await planner(signal)
+  const { outcome, record } = await askForSubmission(asked, { model, settings, journal, budget }, signal)
   return {
     v: 1,
     runId: run.runId,

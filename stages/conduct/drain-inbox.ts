@@ -18,7 +18,13 @@ type Known = { counts: ReadonlyMap<ItemId, ItemCounts>; files: ReadFiles; now: n
  */
 export function drainInbox(state: AgendaState, messages: readonly InboxMessage[], known: Known): AgendaState {
   const items = state.items.map((item) => withCounts(item, known.counts.get(item.item_id)))
-  return messages.reduce((heard, message) => hear(heard, message, known), { ...state, items })
+  return messages.reduce(
+    (heard, message) => {
+      const { seq: cause = heard.cause } = message
+      return { ...hear(heard, message, known), ...(cause !== undefined && { cause }) }
+    },
+    { ...state, items },
+  )
 }
 
 function withCounts(item: ItemState, counts: ItemCounts | undefined): ItemState {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type ConductorState, type InboxMessage, PlanningItem } from '#domain/agenda.ts'
+import type { RunId } from '#domain/ids.ts'
 import { putItemReads } from '#store/objects/item-reads.ts'
 import { useOpened } from '#testing/use-opened.ts'
 import { openConducting } from './conducted-run.fixture.ts'
@@ -7,6 +8,15 @@ import { openConducting } from './conducted-run.fixture.ts'
 const run = useOpened(openConducting)
 
 const openOf = (state: ConductorState | null) => (state?.kind === 'open' ? state.planning : [])
+
+/** The decisions, with what each follows from. */
+async function decidedIn(runId: RunId): Promise<string[]> {
+  const events = await run.eventsOf(runId)
+  const decided = events.filter(({ event }) => /^(?:\w+\.decided|objective\.refined|plan\.approved)$/.test(event))
+  return decided.map(({ event, causationSeq: cause }) =>
+    cause === undefined ? event : `${event} ← ${events[cause - 1]?.event}`,
+  )
+}
 
 describe('the steps after it', () => {
   it('ask nobody while items are under way, and then how the run goes on: another way where one was closed', async () => {
@@ -24,6 +34,9 @@ describe('the steps after it', () => {
       ['lint', 'ended'],
     ])
     expect(answer).not.toBeNull()
+    const next = 'conductor.decided ← item.ended'
+    expect(await decidedIn(runId)).toEqual(['agenda.decided', next, next])
+    expect((await run.ledger.verify(runId)).violations.filter(({ message }) => message.includes('follows'))).toEqual([])
   })
 
   it('block the run once two decisions have brought nothing new, without asking for a third', async () => {
@@ -67,12 +80,10 @@ describe('the steps after it', () => {
     expect([await step(runId), await asked()]).toEqual(['idle', 1])
     await run.endItems(runId)
     expect([await step(runId), await asked()]).toEqual(['over', 3])
-    const decisions = (await run.eventsOf(runId)).map(({ event }) => event)
-    expect(decisions.filter((event) => /^(?:agenda|conductor|objective)\./.test(event))).toEqual([
+    expect(await decidedIn(runId)).toEqual([
       'agenda.decided',
-      'objective.extended',
-      'objective.refined',
-      'conductor.decided',
+      'objective.refined ← objective.extended',
+      'conductor.decided ← objective.refined',
     ])
   })
 

@@ -40,7 +40,7 @@ export async function plannerView({ run, state, question, capabilities }: Asked,
     decisions_without_progress: state.fruitless,
     heard: (state.heard ?? []).map(heardView),
     faults: await commonestFaults(run, deps),
-    events: await notableEvents(run, notable, deps),
+    events: await notableEvents(run, ({ event }) => notable.has(event), deps),
   }
 }
 
@@ -128,8 +128,7 @@ export async function commonestFaults({ runId }: Run, { ledger }: ViewDeps) {
   })
 }
 
-/** A decision may rest on them. */
-export const notable: ReadonlySet<EventName> = new Set([
+const notable: ReadonlySet<EventName> = new Set([
   'run.accepted',
   'snapshot.stored',
   'nodes.discovered',
@@ -147,15 +146,15 @@ const firstEvents = 20
 const lastEvents = 200
 const mostEvents = 30
 
-/** Returns those of these names among the first events of a run and the last ones. */
+/** Returns those that matter among the first events of a run and the last ones. */
 export async function notableEvents(
   { runId, seq }: Run,
-  names: ReadonlySet<EventName>,
+  matters: (event: Event) => boolean,
   { ledger }: Pick<ViewDeps, 'ledger'>,
 ) {
   const first = await ledger.readEvents(runId, { after: 0, limit: firstEvents })
   const last = await ledger.readEvents(runId, { after: Math.max(firstEvents, seq - lastEvents), limit: lastEvents })
-  const shown = [...first, ...last].filter(({ event }) => names.has(event))
+  const shown = [...first, ...last].filter(matters)
   return shown.slice(-mostEvents).map(eventView)
 }
 

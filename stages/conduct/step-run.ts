@@ -1,6 +1,6 @@
 import type { AgendaState } from '#domain/agenda.ts'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
-import { asAppError, ModelUnavailable } from '#domain/error.ts'
+import { type AppError, asAppError, ModelUnavailable } from '#domain/error.ts'
 import type { EventOrigin, NewEvent } from '#domain/event.ts'
 import { newToken, type ProjectId, type RunId } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
@@ -15,6 +15,7 @@ import {
   putDecisionRecord,
 } from '#store/objects/decision-record.ts'
 import type { ObjectStore } from '#store/objects/object-store.ts'
+import { openSpending, type Spending } from '#stages/operate/agent/typed-submission.ts'
 import { isActive, waitsForApproval } from './agenda-rules.ts'
 import { beginReady, fruitlessBefore } from './apply-decision.ts'
 import { type AskDeps, askPlanner } from './ask-planner.ts'
@@ -28,7 +29,7 @@ import { filesOfItems, staleIn } from './stale-items.ts'
 export type StepDeps = AskDeps &
   ViewDeps &
   CiteDeps & {
-    ledger: Pick<Ledger, 'claimStep' | 'noteReply' | 'commitStep' | 'getRun'>
+    ledger: Pick<Ledger, 'claimStep' | 'reserve' | 'noteReply' | 'commitStep' | 'getRun'>
     objects: ObjectStore
     bundle(project: ProjectId, hash: string): Promise<AgentBundle>
     /** Names the model that decides, for who looks at a run that waits for it. */
@@ -41,7 +42,7 @@ export type StepDeps = AskDeps &
     log: Pick<Log, 'info' | 'warn'>
   }
 
-/** `idle`: nothing is to be decided before something happens. `waits`: the model that decides does not answer. */
+/** `idle`: nothing is to be decided before something happens. `waits`: the model that decides does not answer, or a budget has too little left. */
 export type StepEnd = 'over' | 'busy' | 'lost' | 'idle' | 'waits'
 
 /**
@@ -68,7 +69,7 @@ export async function stepRun(runId: RunId, deps: StepDeps, signal: AbortSignal)
     const answer = await deps.ledger.commitStep(runId, { token, version, consumed, ...outcome })
     if (answer === 'lost') return answer
     if (outcome.close !== undefined) return 'over'
-    if (outcome.waits?.kind === 'models') return 'waits'
+    if (outcome.waits?.kind === 'models' || outcome.waits?.kind === 'budget') return 'waits'
   }
 }
 
@@ -81,29 +82,35 @@ async function takeStep(run: Run, step: Step, deps: StepDeps, signal: AbortSigna
   const heard = { ...step, inbox }
   const files = await filesOfItems(run, heard, deps.objects)
   const state = drainInbox(step.state, inbox, { counts: step.counts, files, now: Date.now() })
-  const told = [...approvalsIn(step.state, state, deps.origin), ...staleIn(heard, state, deps.origin)]
+  const told = [...approvalsIn(heard, state, deps.origin), ...staleIn(heard, state, deps.origin)]
   const done = (outcome: StepOutcome): Taken => {
     const waits =
       outcome.close === undefined && waitsForApproval(outcome.state) ? { kind: 'approval' as const } : undefined
     return { waits, ...outcome, events: [...told, ...outcome.events], consumed: inbox.length }
   }
-  const how = { ...madeBy(run), approves: run.request.approval === 'plan', isDry: run.request.dryRun }
+  const { approval, dryRun: isDry } = run.request
+  const how = { ...madeBy(run), approves: approval === 'plan', isDry, decidedBy: step.decidedBy }
   const decided = (recorded: Recorded) =>
     done(outcomeOfDecision(state, recorded, { ...how, now: Date.now(), origin: deps.origin }))
   if (reply !== undefined) return decided(reply)
   const next = nextWithoutModel(run, step, state)
   if (next.kind === 'commit') return done(next.outcome)
-  if (next.kind === 'rest') return inbox.length === 0 ? 'idle' : done({ state, dispatch: [], events: [] })
+  // A decision after an approval follows from its event, which is in the ledger before that.
+  if (next.kind === 'rest' || approvals.length > 0)
+    return inbox.length === 0 ? 'idle' : done({ state, dispatch: [], events: [] })
   const asked = { run, step, state, question: next.question }
-  const answer = await ask(asked, deps, signal).catch((error: unknown) =>
-    withoutPlanner(run, step, { error, deps, signal }),
+  const { token } = step
+  const spending = openSpending(run, (tokens) => deps.ledger.reserve(run.runId, { of: { token }, tokens }))
+  const answer = await ask(asked, { ...deps, spending }, signal).catch((error: unknown) =>
+    withoutPlanner(run, step, { error, spending, deps, signal }),
   )
   return typeof answer === 'object' && 'record' in answer ? noteAndCommit(answer.record) : answer
 
   async function noteAndCommit(record: DecisionRecord): Promise<Taken> {
     const hash = await putDecisionRecord(deps.objects, run, record)
-    const { token, version } = step
-    const noted = await deps.ledger.noteReply(run.runId, { token, version, recordHash: hash })
+    const { promptTokens, completionTokens } = record.usage
+    const reply = { token, version: step.version, recordHash: hash, tokens: promptTokens + completionTokens }
+    const noted = await deps.ledger.noteReply(run.runId, reply)
     return noted === 'lost' ? noted : decided({ record, hash })
   }
 }
@@ -122,10 +129,11 @@ function madeBy({ counts, findings }: Run) {
   return { progress: counts.succeeded + findings }
 }
 
-function approvalsIn(before: AgendaState, { approval }: AgendaState, origin: EventOrigin): NewEvent[] {
-  if (approval?.by === undefined || before.approval?.at === approval.at) return []
+function approvalsIn({ state, decidedBy }: Step, { approval }: AgendaState, origin: EventOrigin): NewEvent[] {
+  if (approval?.by === undefined || state.approval?.at === approval.at) return []
   const data = { plan_hash: approval.plan_hash, by: approval.by }
-  return [{ event: 'plan.approved', ...ofConductor(origin), data }]
+  const follows = decidedBy === undefined ? {} : { causationSeq: decidedBy }
+  return [{ event: 'plan.approved', ...ofConductor(origin), ...follows, data }]
 }
 
 type Next =
@@ -160,7 +168,7 @@ type AskedStep = { run: Run; step: Step; state: AgendaState; question: PlannerQu
 /** The claim is renewed while the model is asked, which may take minutes. */
 async function ask(
   { run, step, state, question }: AskedStep,
-  deps: StepDeps,
+  deps: StepDeps & { spending: Spending },
   signal: AbortSignal,
 ): Promise<{ record: DecisionRecord }> {
   const { runId, projectId, bundleHashes } = run
@@ -187,35 +195,50 @@ function citationsOf(decision: PlannerDecision) {
   return decision.kind === 'complete' ? decision.answer : { paths: [], findings: [] }
 }
 
-type Failed = { error: unknown; deps: StepDeps; signal: AbortSignal }
+type Failed = { error: unknown; spending: Spending; deps: StepDeps; signal: AbortSignal }
 
 /**
- * Waits for the model as operations wait for theirs, and then blocks the run: no rule decides in its place. A request that every server
- * refuses, or answers with what is no reply, is not sent for ever.
+ * Waits for the model, and for tokens, as operations wait for theirs. Without a model it then blocks the run: no rule decides in its place. A
+ * request that every server refuses, or answers with what is no reply, is not sent for ever.
  */
-function withoutPlanner(run: Run, step: Step, { error, deps, signal }: Failed): Taken {
+function withoutPlanner(run: Run, step: Step, { error, spending, deps, signal }: Failed): Taken {
   const fault = asAppError(error, 'TOOL_004')
+  const events = spentOn(fault, spending, deps.origin)
+  const before = run.conductor?.kind === 'open' ? run.conductor.waits : null
+  if (fault.code === 'LIMIT_004') {
+    const needs = spending.lacking
+    const isNoted = run.usedBudgets.length > 0 || run.budget === null || run.budget - run.tokens >= needs
+    if (before?.kind === 'budget' && isNoted && events.length === 0) return 'waits'
+    return { state: step.state, dispatch: [], waits: { kind: 'budget', needs }, events, consumed: 0 }
+  }
   if (signal.aborted || !fault.code.startsWith('AGENT_')) throw fault
   deps.log.warn('the model that decides about a run does not answer', { run_id: run.runId, error: fault })
-  const { conductor } = run
-  const waits = conductor?.kind === 'open' && conductor.waits?.kind === 'models' ? conductor.waits : undefined
+  const waits = before?.kind === 'models' ? before : undefined
   const waitedMs = waits === undefined ? 0 : Date.now() - waits.since
   const isAway = fault instanceof ModelUnavailable
   if (!isAway || waitedMs > deps.awayLimitMs) {
     const what = isAway ? `has not answered for ${Math.round(waitedMs / 1000)} s` : 'cannot be asked'
     return {
       ...blocked(step.state, 'POLICY_001', `the model that decides ${what}: ${fault.message}`),
-      events: [],
+      events,
       consumed: 0,
     }
   }
   // Of a commit that changes nothing the dispatcher would think that there is something to do.
-  if (waits !== undefined) return 'waits'
+  if (waits !== undefined && events.length === 0) return 'waits'
   return {
     state: step.state,
     dispatch: [],
     waits: { kind: 'models', model: deps.plannerName },
-    events: [],
+    events,
     consumed: 0,
   }
+}
+
+/** Tells what answers have cost of which no decision comes. */
+function spentOn({ code, message }: AppError, { used }: Spending, origin: EventOrigin): NewEvent[] {
+  const { promptTokens: prompt_tokens, completionTokens: completion_tokens } = used
+  if (prompt_tokens + completion_tokens === 0) return []
+  const data = { error_code: code, reason: message, prompt_tokens, completion_tokens }
+  return [{ event: 'conductor.failed', ...ofConductor(origin), status: 'error', errorCode: code, data }]
 }

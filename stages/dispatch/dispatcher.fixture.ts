@@ -12,7 +12,7 @@ export const operations = Array.from({ length: 20 }, (_, at) => aPlannedOperatio
  * adding fails.
  */
 export function openDispatcher(
-  test: TestLedger,
+  test: Pick<TestLedger, 'ledger'>,
   fleet: { operations: number; capacity?: number; stuck?: number } = { operations: 10 },
 ) {
   const given = new Map<RunId, string[]>()

@@ -17,8 +17,9 @@ export function openRandom(seed: number) {
 export type Asking = { bound: number; used: number }
 type Working = Asking & { attempt: Attempt; n: number; isOpen: boolean; turnsLeft: number; turn: number }
 type How = { random(): number; ask(): Asking; turns: number; lossRate: number }
+type Stores = Pick<TestLedger, 'ledger' | 'redis' | 'namespace'>
 type Workers = How & {
-  test: TestLedger
+  test: Stores
   working: Set<Working>
   seen: { refused: number; lost: number; ended: number; open: number }
 }
@@ -27,7 +28,7 @@ type Workers = How & {
  * Workers that carry out operations as `ask` says, without a model: each step takes some of them by chance, and has each claim, ask for its
  * next request, answer one, end, or be lost.
  */
-export function openReservingWorkers(test: TestLedger, how: How) {
+export function openReservingWorkers(test: Stores, how: How) {
   const workers: Workers = { ...how, test, working: new Set(), seen: { refused: 0, lost: 0, ended: 0, open: 0 } }
   const { seen, working, random } = workers
   return {

@@ -54,12 +54,13 @@ function queueOf(run: Run): 'snapshots' | 'discoveries' | 'setups' | 'compositio
 }
 
 /** A conductor has a step when there is something to hear, or when nothing goes on and it waits for nobody who would tell it. */
-function conductorJobs({ status, phase, stop, conductor, counts }: Run): StageJob[] {
+function conductorJobs({ status, phase, stop, conductor, counts, usedBudgets }: Run): StageJob[] {
   if (isEnded(status) || phase !== 'execution' || stop !== null || conductor?.kind !== 'open') return []
   const { version, messages, planning, waits } = conductor
   const [next] = planning
   const open = counts.pending + counts.ready + counts.dispatched + counts.running + counts.waiting
-  const isIdle = next === undefined && open === 0 && (waits === null || waits.kind === 'models')
+  const maySay = waits === null || waits.kind === 'models' || (waits.kind === 'budget' && usedBudgets.length === 0)
+  const isIdle = next === undefined && open === 0 && maySay
   const jobs: StageJob[] = next === undefined ? [] : [{ queue: 'discoveries', look: `${next.item_id} ${next.version}` }]
   if (messages > 0 || isIdle) jobs.push({ queue: 'conductor', look: `${version} ${messages} ${isIdle}` })
   return jobs

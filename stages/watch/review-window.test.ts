@@ -3,6 +3,7 @@ import type { Event } from '#domain/event.ts'
 import type { WatchWindow } from '#domain/events/watcher-events.ts'
 import { aNewRun } from '#testing/open-test-ledger.ts'
 import { never, type ScriptedReply, scriptedModel, submitting } from '#stages/operate/agent/scripted-agent.fixture.ts'
+import { openSpending } from '#stages/operate/agent/typed-submission.ts'
 import { aHistory } from './histories.fixture.ts'
 import { reviewWindow } from './review-window.ts'
 import { windowText } from './window-text.ts'
@@ -21,7 +22,8 @@ const escalating = (affected: readonly string[]) => {
 async function reviewed(replies: readonly ScriptedReply[]) {
   const model = scriptedModel(replies)
   const asked = async () => ({ model: 'm', temperature: 0, toolChoice: 'required' }) as const
-  const review = await reviewWindow({ model, asked }, { run, window, events }, never)
+  const spending = openSpending({ budget: null, day: { granted: null, returned: 0 } }, async () => 'full')
+  const review = await reviewWindow({ model, asked }, { run, window, events, spending }, never)
   return { review, requests: model.requests }
 }
 

@@ -98,6 +98,17 @@ describe('the watcher', () => {
     expect(failed).toMatchObject({ event: 'watcher.failed', errorCode: 'AGENT_003', data: { kind: 'failure_spike' } })
   })
 
+  it('asks no model for a review that does not fit into the budget', async () => {
+    const runId = await aFailingRun()
+    await test.ledger.setBudget(runId, { tokens: 100, origin: { kind: 'human', id: 'me' } })
+    await watchRun(runId, deps(), never)
+    const data = { kind: 'failure_spike', prompt_tokens: 0, completion_tokens: 0 }
+    expect(await ofWatcher(runId)).toMatchObject([{ event: 'watcher.failed', errorCode: 'LIMIT_004', data }])
+    expect(await test.ledger.getRun(runId)).toMatchObject({ tokens: 0, reserved: 0 })
+    await watchRun(runId, deps(), never)
+    expect(await namesOf(runId)).toEqual(['watcher.failed'])
+  })
+
   it('raises by the clock that nothing moves in a run which says of nothing that it waits for it', async () => {
     const runId = await test.executing([aPlannedOperation('one')])
     await test.claimReady(runId)

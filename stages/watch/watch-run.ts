@@ -5,12 +5,16 @@ import type { WatchThresholds, WatchWindow } from '#domain/events/watcher-events
 import { newToken, type RunId } from '#domain/ids.ts'
 import { isEnded, type Run } from '#domain/run.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
+import { openSpending } from '#stages/operate/agent/typed-submission.ts'
 import { watchClock, watchEvents } from './detectors.ts'
 import { type Review, type Reviewer, reviewWindow } from './review-window.ts'
 import { unwatched, WatchState } from './watch-state.ts'
 
 export type WatchDeps = {
-  ledger: Pick<Ledger, 'getRun' | 'keepWatch' | 'readEvents' | 'readWatch' | 'sendToConductor' | 'whileWatching'>
+  ledger: Pick<
+    Ledger,
+    'getRun' | 'keepWatch' | 'readEvents' | 'readWatch' | 'reserve' | 'sendToConductor' | 'whileWatching'
+  >
   reviewer: Reviewer
   thresholds: WatchThresholds
   origin: EventOrigin
@@ -20,7 +24,8 @@ export type WatchDeps = {
 
 /** `isDone`: nothing is left to do before the run has further events, or time has passed. */
 type Step = { state: WatchState; events: readonly NewEvent[]; isDone: boolean }
-type Watched = { run: Run; state: WatchState }
+/** `version`: that of the state which the step comes to. */
+type Watched = { run: Run; state: WatchState; version: number }
 
 /**
  * Does all that is to be done for a run until now: takes in its events, has windows reviewed, raises escalations. Each step is kept, with
@@ -37,8 +42,8 @@ export async function watchRun(runId: RunId, deps: WatchDeps, signal: AbortSigna
       const state = kept.state === undefined ? unwatched : WatchState.parse(kept.state)
       for (let step: Step = { state, events: [], isDone: false }; !step.isDone;) {
         const run = await deps.ledger.getRun(runId)
-        step = await nextStep({ run, state: step.state }, deps, either)
         version += 1
+        step = await nextStep({ run, state: step.state, version }, deps, either)
         if ((await deps.ledger.keepWatch(runId, { token, version, ...step })) === 'lost') return false
       }
       return true
@@ -50,13 +55,14 @@ export async function watchRun(runId: RunId, deps: WatchDeps, signal: AbortSigna
   return watched ?? false
 }
 
-async function nextStep({ run, state }: Watched, deps: WatchDeps, signal: AbortSignal): Promise<Step> {
+async function nextStep(watched: Watched, deps: WatchDeps, signal: AbortSignal): Promise<Step> {
+  const { run, state } = watched
   signal.throwIfAborted()
   // What was to be decided about a run is over with it.
-  if (isEnded(run.status)) return takeEvents({ run, state: { ...state, pending: [], raising: [] } }, deps)
-  if (state.raising.length > 0) return raise({ run, state }, deps)
+  if (isEnded(run.status)) return takeEvents({ ...watched, state: { ...state, pending: [], raising: [] } }, deps)
+  if (state.raising.length > 0) return raise(watched, deps)
   const [window] = state.pending
-  return window === undefined ? takeEvents({ run, state }, deps) : reviewed({ run, state }, window, deps, signal)
+  return window === undefined ? takeEvents(watched, deps) : reviewed(watched, window, deps, signal)
 }
 
 const eventsAtOnce = 500
@@ -75,7 +81,7 @@ const reviewedEvents = 500
 const keptKeys = 50
 
 async function reviewed(
-  { run, state }: Watched,
+  { run, state, version }: Watched,
   window: WatchWindow,
   deps: WatchDeps,
   signal: AbortSignal,
@@ -84,11 +90,12 @@ async function reviewed(
   const after = Math.max(from - 1, to - reviewedEvents)
   const events = await deps.ledger.readEvents(run.runId, { after, limit: to - after })
   const seen = events.filter(({ origin }) => origin.kind !== 'watcher')
-  const review = await reviewWindow(deps.reviewer, { run, window, events: seen }, signal)
+  const spending = openSpending(run, (tokens) => deps.ledger.reserve(run.runId, { of: { version }, tokens }))
+  const review = await reviewWindow(deps.reviewer, { run, window, events: seen, spending }, signal)
   const pending = state.pending.filter((one) => one !== window)
   if (review.kind === 'failed') {
-    const { code, reason } = review
-    const data = { ...window, ...(code === undefined ? {} : { error_code: code }), reason }
+    const { code, reason, cost } = review
+    const data = { ...window, ...(code === undefined ? {} : { error_code: code }), reason, ...cost }
     const failed = { event: 'watcher.failed', status: 'error', data, ...headOf(run, deps) } as const
     return {
       state: { ...state, pending },

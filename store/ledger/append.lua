@@ -27,7 +27,7 @@ end
 emit(at, ARGV, 8)
 spend_of(op[5])
 -- An answer is there: what was reserved for it is settled by what it says.
-if op[4] and (has_answer or wanted) then reserve(ARGV[1], 0) end
+if op[4] and (has_answer or wanted) then reserve(op_key, 0) end
 if not wanted then return answer end
 local bound = tonumber(run[6] or ARGV[7])
 redis.call('HSET', keys.run, 'bound', text(bound + (wanted - bound) / 8))
@@ -35,6 +35,6 @@ if (room() or math.huge) < wanted or of_item and room_of(op[5]) < wanted then
   redis.call('HSET', op_key, 'needs', ARGV[7])
   return 'full'
 end
-reserve(ARGV[1], wanted)
+reserve(op_key, wanted)
 redis.call('HDEL', op_key, 'needs')
 return answer

@@ -1,10 +1,9 @@
 import { z } from 'zod'
-import { Ask, AskEnd } from '#domain/ask.ts'
-import type { Event, EventOrigin, NewEvent } from '#domain/event.ts'
+import { Ask } from '#domain/ask.ts'
+import type { EventOrigin, NewEvent } from '#domain/event.ts'
 import { AskId } from '#domain/id-schemas.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { RunPhase } from '#domain/run.ts'
-import type { Violation } from './accounts.ts'
 import { runKeys } from './keys.ts'
 import { withLease } from './lease.ts'
 import { expectKnownRun, runScript } from './script.ts'
@@ -22,16 +21,14 @@ export async function receiveAsk(store: LedgerStore, runId: RunId, asked: Asked)
   await noteAsk(store, runId, { field: askId, kept: { text, by }, event })
 }
 
-type Unnoted<End> = End extends AskEnd ? Omit<End, 'seq' | 'at'> : never
+type EndEvent = Extract<NewEvent, { event: 'ask.answered' | 'ask.failed' }>
 
-/** Ends an ask, with the event that says how; nothing where it has ended before. */
-export async function endAsk(
-  store: LedgerStore,
-  runId: RunId,
-  askId: AskId,
-  { end, event }: { end: Unnoted<AskEnd>; event: NewEvent },
-): Promise<void> {
-  await noteAsk(store, runId, { field: `${askId}:end`, kept: end, event })
+/** Ends an ask as the event says; nothing where it has ended before. */
+export async function endAsk(store: LedgerStore, runId: RunId, event: EndEvent): Promise<void> {
+  const { ask_id: askId, ...end } = event.data
+  const kept =
+    'answer' in end ? { answer: end.answer, model: end.model } : { error_code: end.error_code, reason: end.reason }
+  await noteAsk(store, runId, { field: `${askId}:end`, kept, event })
 }
 
 async function noteAsk(
@@ -65,31 +62,4 @@ export function whileAnswering<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ) {
   return withLease(redis, { key: runKeys(namespace, runId).answering, ms: leaseMs }, work)
-}
-
-const OfAsk = z.object({ ask_id: z.string() })
-
-/** Compares what is kept of the asks of a run with their events (invariant 2). */
-export function foldAsks() {
-  const told = new Map<string, number>()
-
-  function take({ event, seq, data }: Event): void {
-    if (event === 'ask.received') told.set(OfAsk.parse(data).ask_id, seq)
-    if (event === 'ask.answered' || event === 'ask.failed') told.set(`${OfAsk.parse(data).ask_id}:end`, seq)
-  }
-
-  function violations(asks: readonly Ask[]): Violation[] {
-    const kept = new Map(
-      asks.flatMap(({ askId, seq, end }) => [
-        [askId, seq] as const,
-        ...(end === null ? [] : [[`${askId}:end`, end.seq] as const]),
-      ]),
-    )
-    return [...new Set([...kept.keys(), ...told.keys()])].flatMap((field) => {
-      const [is, said] = [kept.get(field) ?? 'no event', told.get(field) ?? 'none']
-      return is === said ? [] : [{ invariant: 2, message: `ask ${field} is of ${is}, its events say ${said}` }]
-    })
-  }
-
-  return { take, violations }
 }

@@ -9,6 +9,7 @@ import { dayOf, usageKeptS } from './usage.ts'
 
 const setScript = runScript('set-budget')
 const noteScript = runScript('note-budget')
+const reserveScript = runScript('reserve')
 const countScript = plainScript('count-spent')
 
 const dayMs = 24 * 3600 * 1000
@@ -22,6 +23,27 @@ export async function setBudget(
   const { scripted } = runKeys(store.namespace, runId)
   const answer = await setScript(store.redis, scripted, [tokens ?? '', origin.kind, origin.id])
   return z.enum(['set', 'ended']).parse(expectKnownRun(runId, answer))
+}
+
+/** The step of a run's conductor that a token has claimed, the watch whose next state has this version, or who answers an ask now. */
+export type Reserver = { token: string } | { version: number } | 'ask'
+
+/**
+ * Reserves so many tokens in place of what the step, the watch or the ask had reserved, until its commit. `full`: they do not fit beside what others
+ * have reserved, and nothing is. `lost`: it is somebody else's by now. RUN_001.
+ */
+export async function reserve(store: LedgerStore, runId: RunId, { of, tokens }: { of: Reserver; tokens: number }) {
+  const { scripted, agenda, watch, asks } = runKeys(store.namespace, runId)
+  const ofRun = of !== 'ask' && ('token' in of ? ([agenda, of.token, ''] as const) : ([watch, '', of.version] as const))
+  const [holder, token, version] = ofRun || [asks, 'ask', '']
+  const answer = await reserveScript(store.redis, [...scripted, holder], [token, version, tokens])
+  return z.enum(['reserved', 'full', 'lost']).parse(expectKnownRun(runId, answer))
+}
+
+/** Returns what the conductor's step, the watch and the ask have reserved. */
+export async function readReserved({ redis, namespace }: LedgerStore, runId: RunId): Promise<number[]> {
+  const { agenda, watch, asks } = runKeys(namespace, runId)
+  return (await Promise.all([agenda, watch, asks].map((holder) => redis.hget(holder, 'reserved')))).map(Number)
 }
 
 /** `needs`: the day is not used up, and has too little left for the least that waits. */

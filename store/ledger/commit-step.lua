@@ -4,11 +4,11 @@
 -- The token stays with the version that it has made, so that its holder learns that a commit it sends again was applied. `open`: an item has
 -- not ended that is to be planned again.
 local refused = refusal()
-local is_decision = { ['agenda.decided'] = true, ['conductor.decided'] = true, ['objective.refined'] = true }
+local is_decision = { ['agenda.decided'] = true, ['plan.approved'] = true, ['conductor.decided'] = true, ['objective.refined'] = true }
 if refused then return refused end
 local agenda = KEYS[own_keys + 1]
 local held = redis.call('HMGET', agenda, 'token', 'made_by')
-local run = redis.call('HMGET', keys.run, 'cancel', 'status', 'conductor', 'agenda_version', 'conductor_waits')
+local run = redis.call('HMGET', keys.run, 'cancel', 'status', 'conductor', 'agenda_version')
 local version = tonumber(run[4] or '0')
 if held[2] == ARGV[1] and version == tonumber(ARGV[2]) + 1 then return 'committed' end
 if held[1] ~= ARGV[1] or version ~= tonumber(ARGV[2]) or run[3] ~= 'open' or is_stopped(run) then return 'lost' end
@@ -27,6 +27,7 @@ if consumed > 0 then
 end
 version = version + 1
 redis.call('HSET', agenda, 'state', ARGV[3], 'made_by', ARGV[1])
+reserve(agenda, 0)
 redis.call('HDEL', agenda, 'token', 'until', 'reply')
 redis.call('HSET', keys.run, 'agenda_version', text(version))
 
@@ -62,14 +63,19 @@ emit(at, ARGV, first_event)
 
 -- A conductor that still waits for the same is not told of again.
 local kind = ARGV[5] ~= '' and cjson.decode(ARGV[5]).kind or nil
-local before = run[5] and cjson.decode(run[5]).kind or nil
-if kind ~= before or consumed + items > 0 then
+local before = conductor_wait()
+if kind ~= (before and before.kind) or kind == 'budget' or consumed + items > 0 then
   has_changed = true
   redis.call('HDEL', keys.run, 'conductor_waits')
   if kind then
     local wait = cjson.decode(ARGV[5])
     wait.since = at
     redis.call('HSET', keys.run, 'conductor_waits', cjson.encode(wait))
+    if kind == 'budget' then
+      redis.call('HSET', keys.run, 'lacking', text(wait.needs))
+      note_own_budget(at, ledger_origin)
+      tell_over(at, ledger_origin) -- of a budget, too, that was used up before anything waited for it
+    end
   end
 end
 if ARGV[6] ~= '' then

@@ -18,15 +18,19 @@ import { expectKnownRun, NamedFields, pairsOf, runScript } from './script.ts'
 import type { LedgerStore } from './store.ts'
 import { ownerOf, storedEvents } from './stored-events.ts'
 
-const [claimScript, noteReplyScript] = [runScript('claim-step', 'keys'), runScript('note-reply', 'keys')]
+const [claimScript, noteReplyScript] = [runScript('claim-step', 'events'), runScript('note-reply', 'events')]
 const [commitScript, sendScript, noteItemScript] = [
   runScript('commit-step'),
   runScript('send-inbox'),
   runScript('note-item'),
 ]
 
-/** What a conductor has, while its claim holds. `reply`: the hash of the record of a reply that was received for this version. */
+/**
+ * What a conductor has, while its claim holds. `reply`: the hash of the record of a reply that was received for this version. `decidedBy`: the
+ * number of the event of the last decision, a model's or a person's.
+ */
 export type Step = {
+  decidedBy: number | undefined
   version: number
   token: string
   state: AgendaState
@@ -42,6 +46,7 @@ const ClaimReply = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('claimed'),
     version: z.coerce.number(),
+    decidedBy: z.coerce.number().optional(),
     state: z.string().optional(),
     reply: z.string().nullable().default(null),
     inbox: z.string(),
@@ -69,22 +74,25 @@ export async function claimStep(
     expectKnownRun(runId, claim.kind)
     return { kind: 'over' }
   }
-  const { version, reply } = claim
+  const { version, decidedBy, reply } = claim
   const state = claim.state === undefined ? begun(await getRun(store, runId)) : storedState(claim.state)
   const inbox = Texts.parse(JSON.parse(claim.inbox)).map((text) => InboxMessage.parse(JSON.parse(text)))
   const counts = countsOf(pairsOf(Texts.parse(JSON.parse(claim.items))))
-  return { kind: 'claimed', step: { version, token, state, inbox, counts, reply } }
+  return { kind: 'claimed', step: { version, decidedBy, token, state, inbox, counts, reply } }
 }
 
 const StepReply = z.enum(['noted', 'lost'])
 
-/** Keeps the record of a reply before it is acted on, so that it is not asked for again. `lost`: the step is not the token's any more. */
+/**
+ * Keeps the record of a reply before it is acted on, so that it is not asked for again, and where there is a budget its `tokens` reserved until
+ * the commit. `lost`: the step is not the token's any more.
+ */
 export async function noteReply(
   store: LedgerStore,
   runId: RunId,
-  { token, version, recordHash }: { token: string; version: number; recordHash: string },
+  { token, version, recordHash, tokens }: { token: string; version: number; recordHash: string; tokens: number },
 ): Promise<'noted' | 'lost'> {
-  const answer = await noteReplyScript(store.redis, agendaKeys(store, runId), [token, version, recordHash])
+  const answer = await noteReplyScript(store.redis, agendaKeys(store, runId), [token, version, recordHash, tokens])
   return StepReply.parse(expectKnownRun(runId, answer))
 }
 

@@ -48,7 +48,7 @@ local function make_room(id)
     return false
   end
   free = free and free - needs
-  reserve(id, needs)
+  reserve(prefix .. 'op:' .. id, needs)
   redis.call('HDEL', keys.run, 'lacking')
   return true
 end

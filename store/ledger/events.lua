@@ -44,16 +44,16 @@ local function return_room(keep)
   if spare and spare > 0 then redis.call('HINCRBY', keys.run, 'returned', text(spare)) end
 end
 
--- Sets what the operation has reserved for its next request, or the one under way; 0 gives it back.
-local function reserve(id, tokens)
-  local op = prefix .. 'op:' .. id
-  local fields = redis.call('HMGET', op, 'reserved', 'item')
+-- Sets what an operation, the conductor's step or the watch has reserved for its next request, or the one under way; 0 gives it back.
+-- `holder`: the key of that.
+local function reserve(holder, tokens)
+  local fields = redis.call('HMGET', holder, 'reserved', 'item')
   local before = tonumber(fields[1] or '0')
   if before == tokens then return end
   if tokens == 0 then
-    redis.call('HDEL', op, 'reserved')
+    redis.call('HDEL', holder, 'reserved')
   else
-    redis.call('HSET', op, 'reserved', text(tokens))
+    redis.call('HSET', holder, 'reserved', text(tokens))
   end
   redis.call('HINCRBY', keys.run, 'reserved', text(tokens - before))
   if fields[2] then redis.call('HINCRBY', keys.items, fields[2] .. ':reserved', text(tokens - before)) end
@@ -72,7 +72,7 @@ end
 -- Those whose tokens count: what a model has answered to an operation, to the conductor, to the watcher, or to who asks about the run.
 local is_answer = {
   ['model.responded'] = true, ['agenda.decided'] = true, ['conductor.decided'] = true, ['objective.refined'] = true,
-  ['watcher.reviewed'] = true, ['ask.answered'] = true, ['ask.failed'] = true,
+  ['conductor.failed'] = true, ['watcher.reviewed'] = true, ['watcher.failed'] = true, ['ask.answered'] = true, ['ask.failed'] = true,
 }
 
 -- The number of the last event that this command has written; nil without any. Whether one of them is the answer of a model, and the

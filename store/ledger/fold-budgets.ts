@@ -14,7 +14,9 @@ const answers: ReadonlySet<string> = new Set([
   'agenda.decided',
   'conductor.decided',
   'objective.refined',
+  'conductor.failed',
   'watcher.reviewed',
+  'watcher.failed',
   'ask.answered',
   'ask.failed',
 ])
@@ -42,9 +44,10 @@ export function foldBudgets() {
     else over.delete(of)
   }
 
-  function violations(run: Seen, accounts: ReadonlyMap<OperationId, OperationAccount>) {
+  /** `besides`: what the conductor's step and the watch have reserved. */
+  function violations(run: Seen, accounts: ReadonlyMap<OperationId, OperationAccount>, besides: readonly number[]) {
     const { tokensIn, tokensOut, usedBudgets } = run
-    const messages = [...faults, ...requests.faults(run, accounts)]
+    const messages = [...faults, ...requests.faults(run, accounts, besides)]
     const [counted, folded] = [`${tokensIn} and ${tokensOut}`, `${tokens.in} and ${tokens.out}`]
     if (counted !== folded) messages.push(`the run has counted ${counted} tokens, its events have ${folded}`)
     const holding = usedBudgets.filter(({ holds }) => holds)
@@ -79,7 +82,11 @@ function foldReservations(faults: string[]) {
       requests.delete(id)
     } else if (event === 'operation.started') requests.delete(id)
   }
-  function violationsOf({ reserved }: Seen, accounts: ReadonlyMap<OperationId, OperationAccount>): string[] {
+  function violationsOf(
+    { reserved }: Seen,
+    accounts: ReadonlyMap<OperationId, OperationAccount>,
+    besides: readonly number[],
+  ): string[] {
     const found = [...accounts].flatMap(([id, { status, reserved: own }]) => {
       if (own > 0 && status !== 'dispatched' && status !== 'running')
         return [`operation ${id} is ${status} and has ${own} tokens reserved`]
@@ -88,7 +95,8 @@ function foldReservations(faults: string[]) {
         ? []
         : [`operation ${id} has ${own} tokens reserved, its events say ${told}`]
     })
-    const sum = [...accounts.values()].reduce((total, account) => total + account.reserved, 0)
+    const all = [...accounts.values().map((account) => account.reserved), ...besides]
+    const sum = all.reduce((total, tokens) => total + tokens, 0)
     return sum === reserved ? found : [...found, `${reserved} tokens are counted as reserved, ${sum} are`]
   }
   return { take, faults: violationsOf }

@@ -9,4 +9,5 @@ if held[1] == ARGV[1] and held[2] == ARGV[2] then return 'kept' end
 if tonumber(held[2] or '0') + 1 ~= tonumber(ARGV[2]) then return 'lost' end
 redis.call('HSET', watch, 'token', ARGV[1], 'version', ARGV[2], 'state', ARGV[3])
 if not is_stopped() then emit(now(), ARGV, 4) end
+reserve(watch, 0)
 return 'kept'

@@ -9,7 +9,7 @@ import { leftovers } from './accounts.ts'
 import { claimStep, commitStep, noteItem, noteReply, readAgenda, sendToConductor } from './conductor-steps.ts'
 import { endAsk, readAsks, receiveAsk, whileAnswering } from './asks.ts'
 import { append, claim } from './attempt.ts'
-import { countSpent, noteProjectBudget, readProjectBudget, setBudget, setProjectBudget } from './budgets.ts'
+import { countSpent, noteProjectBudget, readProjectBudget, reserve, setBudget, setProjectBudget } from './budgets.ts'
 import { countVerdicts, decide, lastDecision, operationsOfSets, readDecisions, setsBuiltOn } from './decisions.ts'
 import { beginPatching, endPatching, isBeingDeleted, isPatching, requestDeletion } from './delete-run.ts'
 import { blockHeld, countHeld, dispatch, dispatchedLongAgo, requeue, setAway, sweep } from './dispatch.ts'
@@ -132,6 +132,7 @@ function watchCommands(store: LedgerStore, bind: ReturnType<typeof bindTo<Ledger
 function budgetCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
   return {
     setBudget: bind(setBudget),
+    reserve: bind(reserve),
     noteProjectBudget: bind(noteProjectBudget),
     countSpent: bind(countSpent),
     setProjectBudget: bind(setProjectBudget),

@@ -28,7 +28,13 @@ local at = now()
 redis.call('SADD', keys.commands, command)
 if ARGV[2] ~= '' then redis.call('HSET', keys.run, 'status', ARGV[2]) end
 if ARGV[3] ~= '' then redis.call('HSET', keys.run, 'phase', ARGV[3]) end
-if run_has_ended[ARGV[2]] then redis.call('HSET', keys.run, 'ended', text(at)) end
+if run_has_ended[ARGV[2]] then
+  redis.call('HSET', keys.run, 'ended', text(at))
+  -- Of a run that was not stopped the conductor has settled it, and the watcher will: a worker, which ends such a run, has no right to these keys.
+  if ARGV[1] == 'stop' then
+    for _, holder in ipairs({ 'agenda', 'watch' }) do reserve(prefix .. holder, 0) end
+  end
+end
 local fields = tonumber(ARGV[next_arg])
 for i = 1, fields do
   local field = ARGV[next_arg + 2 * i - 1]

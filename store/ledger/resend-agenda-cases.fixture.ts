@@ -36,8 +36,31 @@ export const agendaCases: readonly ResendCase[] = [
     what: 'of a planner',
     async prepare(test) {
       const runId = await claimed(test)
-      const reply = { token: 'the-token', version: 0, recordHash: 'r' }
+      await test.ledger.setBudget(runId, { tokens: 100, origin })
+      await test.ledger.reserve(runId, { of: { token: 'the-token' }, tokens: 60 })
+      const reply = { token: 'the-token', version: 0, recordHash: 'r', tokens: 40 }
       return { runId, send: ({ ledger }) => ledger.noteReply(runId, reply) }
+    },
+  },
+  {
+    script: 'reserve',
+    what: 'for the step of a conductor',
+    async prepare(test) {
+      const runId = await claimed(test)
+      await test.ledger.setBudget(runId, { tokens: 100, origin })
+      return { runId, send: ({ ledger }) => ledger.reserve(runId, { of: { token: 'the-token' }, tokens: 60 }) }
+    },
+  },
+  {
+    script: 'commit-step',
+    what: 'that waits for tokens',
+    async prepare(test) {
+      const runId = await claimed(test)
+      await test.ledger.setBudget(runId, { tokens: 100, origin })
+      await test.ledger.reserve(runId, { of: { token: 'the-token' }, tokens: 60 })
+      const waits = { kind: 'budget', needs: 101 } as const
+      const step = { token: 'the-token', version: 0, state, consumed: 0, dispatch: [], waits, events: [] }
+      return { runId, send: ({ ledger }) => ledger.commitStep(runId, step) }
     },
   },
   {
@@ -86,10 +109,9 @@ export const agendaCases: readonly ResendCase[] = [
       const runId = await conductedRun(ledger)
       const askId = 'a0123456789abcdef'
       await ledger.receiveAsk(runId, { askId, text: 'Why?', by: 'human/t1', phase: 'execution', origin })
-      const end = { kind: 'failed', code: 'POLICY_001', reason: 'away' } as const
-      const data = { ask_id: askId, error_code: end.code, reason: end.reason, prompt_tokens: 3, completion_tokens: 1 }
-      const event = anEvent({ event: 'ask.failed', phase: 'execution', data })
-      return { runId, send: (client) => client.ledger.endAsk(runId, askId, { end, event }) }
+      const fault = { error_code: 'POLICY_001', reason: 'away', prompt_tokens: 3, completion_tokens: 1 }
+      const event = { event: 'ask.failed', phase: 'execution', origin, data: { ask_id: askId, ...fault } } as const
+      return { runId, send: (client) => client.ledger.endAsk(runId, event) }
     },
   },
   {

@@ -36,7 +36,7 @@ local function change_status(id, from, to, ...)
     keep_talk(id)
   end
   -- What is dispatched may have a reservation already (dispatch.lua).
-  if (from == 'running' or from == 'dispatched') and to ~= 'running' then reserve(id, 0) end
+  if (from == 'running' or from == 'dispatched') and to ~= 'running' then reserve(prefix .. 'op:' .. id, 0) end
   for _, set in ipairs(sets_of[from] or {}) do redis.call('ZREM', set, id) end
   redis.call('HSET', prefix .. 'op:' .. id, 'status', to, ...)
   redis.call('HINCRBY', keys.run, 'n:' .. from, -1)
@@ -98,10 +98,17 @@ local function over_of(of)
   return over and cjson.decode(over) or nil
 end
 
--- Says of the budgets that are used up that they are, once something is held for them: what has only mechanical work left, or none, is
--- not kept from anything. Until then they are `untold`.
+-- For what the conductor waits, nil for nothing.
+local function conductor_wait()
+  local wait = redis.call('HGET', keys.run, 'conductor_waits')
+  return wait and cjson.decode(wait) or nil
+end
+
+-- Says of the budgets that are used up that they are, once an operation is held for them or the conductor waits for one: what has only
+-- mechanical work left, or none, is not kept from anything. Until then they are `untold`.
 local function tell_over(at, origin)
-  if redis.call('ZCARD', keys.held) == 0 then return end
+  local wait = conductor_wait()
+  if redis.call('ZCARD', keys.held) == 0 and not (wait and wait.kind == 'budget') then return end
   for _, of in ipairs({ 'run', 'project' }) do
     local wait = over_of(of)
     if wait and wait.untold then
@@ -201,8 +208,10 @@ local function bare_outcome(id, status, code, reason)
   return (string.gsub(cjson.encode(outcome), '"changedFiles":{}', '"changedFiles":[]'))
 end
 
--- Tells the conductor of the run, whose next step hears it.
-local function tell_conductor(message)
+-- Tells the conductor of the run, whose next step hears it. `seq`: the number of the event that the message tells of, which what is decided
+-- then follows from.
+local function tell_conductor(message, seq)
+  if seq then message = '{"seq":' .. text(seq) .. ',' .. string.sub(message, 2) end
   redis.call('RPUSH', keys.inbox, message)
   redis.call('HINCRBY', keys.run, 'messages', 1)
   redis.call('HDEL', keys.run, 'conductor_waits')
@@ -260,8 +269,8 @@ local function end_item(item, at)
     data[what] = tonumber(item_field(item, what) or '0')
   end
   data.faults = cjson.decode(item_field(item, 'faults') or '{}')
-  emit(at, { 0, body_of('item.ended', ledger_origin, { cause = item_field(item, 'started') or nil }, data) })
-  tell_conductor(cjson.encode({ kind = 'item_ended', item_id = item }))
+  local seq = emit(at, { 0, body_of('item.ended', ledger_origin, { cause = item_field(item, 'started') or nil }, data) })
+  tell_conductor(cjson.encode({ kind = 'item_ended', item_id = item }), seq)
 end
 
 -- Counts an operation that has ended for its item. The outcome's texts escape their quotes, so that these cannot match there.
@@ -498,7 +507,7 @@ end
 -- operations changes, a model is back, or there is budget again. end-slice.lua ends a stopped run, in any phase.
 local function advance_run(at)
   notify_dependents(at)
-  local run = redis.call('HMGET', keys.run, 'status', 'planned', 'phase', 'cancel', 'conductor', 'conductor_waits', 'planning')
+  local run = redis.call('HMGET', keys.run, 'status', 'planned', 'phase', 'cancel', 'conductor', 'planning')
   if run[1] == 'waiting' and has_changed then
     run[1] = 'running'
     redis.call('HSET', keys.run, 'status', run[1])
@@ -507,11 +516,15 @@ local function advance_run(at)
   local left = counts()
   if left.dispatched + left.running > 0 or redis.call('LLEN', keys.cascade) > 0 then return end
   if left.open == 0 then
+    local wait = conductor_wait()
     if run[5] ~= 'open' then
       redis.call('HSET', keys.run, 'phase', 'review')
-    elseif run[1] == 'running' and run[6] and not run[7] then
+    elseif run[1] == 'running' and wait and not run[6] then
+      -- One that waits for tokens is moved on by what says of a budget that it is not used up any more.
+      local list = wait.kind == 'budget' and waited_for(0) or { wait }
+      if #list == 0 then return end
       redis.call('HSET', keys.run, 'status', 'waiting')
-      emit(at, { 0, body_of('run.waiting', ledger_origin, {}, { questions = 0, waiting_for = { cjson.decode(run[6]) } }) })
+      emit(at, { 0, body_of('run.waiting', ledger_origin, {}, { questions = 0, waiting_for = list }) })
     end
     return
   end

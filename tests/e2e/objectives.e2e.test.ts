@@ -124,7 +124,7 @@ describe('basic', () => {
     const agents = seen.flatMap(({ active_operations: active }) => active.map(({ agent }) => agent))
     expect(new Set(agents)).toEqual(new Set(request.agents))
     const parts = seen.flatMap(({ active_operations: active }) => active.map((operation) => operation.current_step))
-    expect(parts).toContain('planning')
+    expect(parts).toContain('observing')
   })
 
   it.for(eachWire)('is told live, its findings too, while it runs, over %s', async (wire) => {
@@ -216,8 +216,9 @@ describe('watcher wake', () => {
       ...ended,
     ])
     const raised = events.find(({ event }) => event === 'escalation.raised')
+    const last = events.findLast(({ event }) => event === 'item.ended')
     const decided = events.filter(({ event }) => event === 'conductor.decided')
-    expect(decided.map((event) => event.causation_seq)).toEqual([raised?.seq, undefined])
+    expect(decided.map((event) => event.causation_seq)).toEqual([raised?.seq, last?.seq])
     expectReasons(events)
     expect([status, (await asked()) - before]).toEqual(['completed', 4])
   })

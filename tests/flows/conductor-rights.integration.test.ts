@@ -10,6 +10,7 @@ import { startRehearsal } from '../../services/rehearsal/rehearsal-server.ts'
 import { conductedRun } from '#stages/conduct/conducted-run.fixture.ts'
 import { openLedger } from '#store/ledger/ledger.ts'
 import { aclFile, redisUser } from '#store/ledger/redis-users.ts'
+import { askJobId } from '#store/queues/catalog.ts'
 import { openProducer } from '#store/queues/producer.ts'
 import { testObjects } from '#testing/s3.ts'
 import { freePorts } from '#testing/this-machine.ts'
@@ -33,11 +34,11 @@ async function redisWithUsers() {
   return (user: string) => `redis://${user}:${password}@127.0.0.1:${port}`
 }
 
-it('decides about a run with the rights of its own user of Redis, and counts what it has decided', async () => {
+it('decides about a run and answers for it with the rights of its own user of Redis, and counts its decisions', async () => {
   const urlOf = await redisWithUsers()
   const [{ objects, project, s3, close: closeObjects }, admin] = [await testObjects(), new Redis(urlOf('admin'))]
   const rehearsal = await startRehearsal({ host: '127.0.0.1', port: 0 })
-  const producer = openProducer({ redisUrl: urlOf('admin'), log: silentLog })
+  const producer = openProducer({ redisUrl: urlOf(redisUser('discovery')), log: silentLog })
   const { conductor } = parseConfig({
     REMORA_REDIS_URL: urlOf(redisUser('conductor')),
     REMORA_S3_ENDPOINT: s3.endpoint,
@@ -56,10 +57,17 @@ it('decides about a run with the rights of its own user of Redis, and counts wha
   })
   expect(agenda?.state.items.map(({ item_id: id }) => id)).toEqual(['lint', 'docstring'])
 
+  const [askId, api] = ['a0123456789abcdef', new Redis(urlOf(redisUser('api')))]
+  const asked = { askId, text: 'Why?', by: 'me', phase: 'execution', origin: { kind: 'human', id: 'me' } } as const
+  await openLedger(api).receiveAsk(runId, asked)
+  const ofApi = openProducer({ redisUrl: urlOf(redisUser('api')), log: silentLog })
+  await ofApi.add('conductor', askJobId({ runId, askId }), { run_id: runId, ask_id: askId, traceparent: null })
+  await until(() => ledger.readAsks(runId), { holds: ([ask]) => ask?.end?.answer !== undefined })
+
   const told = async (path: string) => (await fetch(`http://127.0.0.1:${service.healthPort}${path}`)).text()
   expect(await told('/readyz')).toContain('this service has its own user')
   expect(await told('/metrics')).toContain('remora_decisions_total{question="bootstrap",result="plan"} 1')
   expect(await admin.call('ACL', 'LOG')).toEqual([])
   await service.close()
-  await Promise.all([producer.close(), rehearsal.close(), closeObjects(), admin.quit()])
+  await Promise.all([producer.close(), ofApi.close(), api.quit(), rehearsal.close(), closeObjects(), admin.quit()])
 })

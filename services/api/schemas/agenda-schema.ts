@@ -81,6 +81,7 @@ const CitedEvent = z.strictObject({ seq: z.int(), summary: z.string() }).meta({ 
 export const AgendaDecision = z
   .strictObject({
     seq: z.int(),
+    follows_from: orNull(CitedEvent).meta({ description: 'what was heard or decided last before it' }),
     ts: Time,
     kind: z.enum(decisionKinds).meta({
       id: 'AgendaDecisionKind',

@@ -38,6 +38,37 @@ export type SubmissionAsker = {
   budget?: Reserving['budget'] | undefined
 }
 
+/**
+ * Counts what the answers to one question cost, those before an error too, and reserves for each request besides what they have cost: none of
+ * that is counted before the commit of the question. `lacking`: the tokens of the request that did not fit.
+ */
+export function openSpending(
+  { budget, day }: Pick<Run, 'budget' | 'day'>,
+  reserve: (tokens: number) => Promise<'reserved' | 'full' | 'lost'>,
+) {
+  const spending = {
+    used: { promptTokens: 0, completionTokens: 0 },
+    lacking: 0,
+    journal: journalOver(({ event, data }) => {
+      if (event !== 'model.responded') return
+      spending.used.promptTokens += data.prompt_tokens ?? 0
+      spending.used.completionTokens += data.completion_tokens ?? 0
+    }),
+    budget: {
+      isLimited: budget !== null || day.granted !== null,
+      async reserve(tokens: number): Promise<boolean> {
+        const { promptTokens, completionTokens } = spending.used
+        const fits = (await reserve(promptTokens + completionTokens + tokens)) === 'reserved'
+        spending.lacking = fits ? 0 : tokens
+        return fits
+      },
+    },
+  }
+  return spending
+}
+
+export type Spending = ReturnType<typeof openSpending>
+
 /** `given`: what was submitted last, or the last reply where nothing was. */
 export type TypedSubmission<Details> = {
   outcome:

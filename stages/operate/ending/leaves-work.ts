@@ -19,8 +19,8 @@ export async function leavesWork(
   if (status !== 'succeeded' && status !== 'unchanged') return true
   if (when === 'always') return false
   if (when !== 'lint_faults') return status === 'unchanged'
-  // What it has changed and does not submit is thrown away.
-  if (status === 'unchanged' && (await workspace.changes()).length > 0) return true
+  // What it has changed and does not submit is thrown away, and what it has moved elsewhere is not looked for.
+  if (status === 'unchanged' ? (await workspace.changes()).length > 0 : !workspace.exists(target.node.path)) return true
   const lint = await lintNode(target, deps).catch(undefinedOn('TOOL_006'))
   return lint?.diagnostics.length !== 0
 }

@@ -44,7 +44,7 @@ function addReading(routes: OpenAPIHono<ApiEnv>, { ledger, records, fullPrompts 
     const { run, agenda } = await findConducted(c.req.valid('param').run_id, c.get('caller'), ledger)
     const decisions = (await decisionsOf(run)).map(({ view }) => view)
     const composition = isEnded(run.status) ? await records.readComposition(run) : null
-    return c.json(agendaView(run, agenda, { decisions, composition }), 200)
+    return c.json(agendaView(run.runId, agenda, { decisions, composition }), 200)
   })
   routes.openapi(agendaEndpoints.talk, async (c) => {
     const { run_id: runId, seq } = c.req.valid('param')

@@ -1,6 +1,6 @@
 import type { AgendaState, Criterion, ItemCounts, ItemState } from '#domain/agenda.ts'
 import { type Composed, judgeCriterion } from '#domain/criteria.ts'
-import type { Run } from '#domain/run.ts'
+import type { RunId } from '#domain/ids.ts'
 import type { AgendaDecision, AgendaItemView, RunAgenda } from '#schemas/agenda-schema.ts'
 import type { AgendaView } from '#store/ledger/conductor-steps.ts'
 import type { Composition } from '#store/objects/composition.ts'
@@ -9,11 +9,7 @@ import { isoTime } from '../../http/schema-parts.ts'
 type Known = { decisions: readonly AgendaDecision[]; composition: Composition | null }
 
 /** `composition`: that with which the run has ended, if it has. */
-export function agendaView(
-  { runId }: Pick<Run, 'runId'>,
-  { state, counts, waiting }: AgendaView,
-  known: Known,
-): RunAgenda {
+export function agendaView(runId: RunId, { state, counts, waiting }: AgendaView, known: Known): RunAgenda {
   return {
     run_id: runId,
     objective: state.objective,

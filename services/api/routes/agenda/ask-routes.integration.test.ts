@@ -33,11 +33,9 @@ describe('asks of a run', () => {
 
     await composeRun(api, runId, { files: [] })
     expect((await post(runId, { text: 'And now?' })).status).toBe(202)
-    const end = { kind: 'failed', code: 'POLICY_001', reason: 'no model' } as const
-    const tokens = { prompt_tokens: 0, completion_tokens: 0 }
-    const data = { ask_id: askId, error_code: end.code, reason: end.reason, ...tokens }
-    const head = { phase: 'review', origin: { kind: 'conductor', id: 'c1' }, causationSeq: 1 } as const
-    await api.ledger.endAsk(runId, askId, { end, event: { event: 'ask.failed', ...head, data } })
+    const fault = { error_code: 'POLICY_001', reason: 'no model', prompt_tokens: 0, completion_tokens: 0 }
+    const head = { phase: 'review', origin: { kind: 'conductor', id: 'c1' } } as const
+    await api.ledger.endAsk(runId, { event: 'ask.failed', ...head, data: { ask_id: askId, ...fault } })
     const { asks } = AskList.parse(await read(`${runId}/asks`))
     expect(asks).toMatchObject([
       { ask_id: askId, status: 'failed', error_code: 'POLICY_001', reason: 'no model', ended_at: expect.any(String) },

@@ -54,17 +54,14 @@ function enqueue({ runId, traceparent }: Run, askId: AskId, { producer }: Pick<A
 }
 
 function askView({ askId, text, by, at, end }: Ask): AskView {
-  const isFailed = end?.kind === 'failed'
+  const { answer = null, model = null, error_code = null, reason = null } = end ?? {}
   return {
     ask_id: askId,
-    status: end?.kind ?? 'open',
+    status: end === null ? 'open' : answer === null ? 'failed' : 'answered',
     text,
     asked_at: isoTime(at),
     asked_by: by,
-    answer: end?.kind === 'answered' ? end.answer : null,
-    model: end?.kind === 'answered' ? end.model : null,
-    error_code: isFailed ? end.code : null,
-    reason: isFailed ? end.reason : null,
+    ...{ answer, model, error_code, reason },
     ended_at: isoTime(end?.at ?? null),
   }
 }
