@@ -95,8 +95,8 @@ async function takeStep(run: Run, step: Step, deps: StepDeps, signal: AbortSigna
   if (reply !== undefined) return decided(reply)
   const next = nextWithoutModel(run, step, state)
   if (next.kind === 'commit') return done(next.outcome)
-  // A decision after an approval follows from its event, which is in the ledger before that.
-  if (next.kind === 'rest' || approvals.length > 0)
+  // A decision after an approval or a push follows from its event, which is in the ledger before that.
+  if (next.kind === 'rest' || told.length > 0)
     return inbox.length === 0 ? 'idle' : done({ state, dispatch: [], events: [] })
   const asked = { run, step, state, question: next.question }
   const { token } = step
