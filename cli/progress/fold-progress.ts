@@ -70,12 +70,7 @@ function foldRun(state: ProgressState, event: EventView): ProgressState {
     case 'operations.repeated':
       return withRepeated(state, Count.parse(data['operations']))
     case 'run.composed':
-      return {
-        ...withLeftOut(state, CountsByAgent.parse(data['conflicts_by_agent'])),
-        phase: 'review',
-        seen: undefined,
-        patchFiles: Count.parse(data['files']),
-      }
+      return composed(state, data)
     case 'agenda.decided':
     case 'conductor.decided':
       return noteModel({ ...state, isConducted: true }, Text.parse(data['model']))
@@ -96,6 +91,11 @@ const badEnds: Readonly<Partial<Record<EventView['event'], ProgressState['status
   'run.failed': 'failed',
   'run.blocked': 'blocked',
   'run.cancelled': 'cancelled',
+}
+
+function composed(state: ProgressState, data: EventView['data']): ProgressState {
+  const left = withLeftOut(state, CountsByAgent.parse(data['conflicts_by_agent']))
+  return { ...left, phase: 'review', seen: undefined, patchFiles: Count.parse(data['files']) }
 }
 
 /** The run executes again, and is composed once more after that. */

@@ -82,8 +82,12 @@ async function takeStep(run: Run, step: Step, deps: StepDeps, signal: AbortSigna
   const heard = { ...step, inbox }
   const files = await filesOfItems(run, heard, deps.objects)
   const state = drainInbox(step.state, inbox, { counts: step.counts, files, now: Date.now() })
+<<<<<<< HEAD
   const approvals = approvalsIn(step, state, deps.origin)
   const told = [...approvals, ...staleIn(heard, state, deps.origin)]
+=======
+  const told = [...approvalsIn(heard, state, deps.origin), ...staleIn(heard, state, deps.origin)]
+>>>>>>> 03cb5697c3b66b8cb18d524474fc435392714521
   const done = (outcome: StepOutcome): Taken => {
     const waits =
       outcome.close === undefined && waitsForApproval(outcome.state) ? { kind: 'approval' as const } : undefined
@@ -96,8 +100,8 @@ async function takeStep(run: Run, step: Step, deps: StepDeps, signal: AbortSigna
   if (reply !== undefined) return decided(reply)
   const next = nextWithoutModel(run, step, state)
   if (next.kind === 'commit') return done(next.outcome)
-  // A decision after an approval follows from its event, which is in the ledger before that.
-  if (next.kind === 'rest' || approvals.length > 0)
+  // A decision after an approval or a push follows from its event, which is in the ledger before that.
+  if (next.kind === 'rest' || told.length > 0)
     return inbox.length === 0 ? 'idle' : done({ state, dispatch: [], events: [] })
   const asked = { run, step, state, question: next.question }
   const { token } = step
