@@ -82,12 +82,7 @@ async function takeStep(run: Run, step: Step, deps: StepDeps, signal: AbortSigna
   const heard = { ...step, inbox }
   const files = await filesOfItems(run, heard, deps.objects)
   const state = drainInbox(step.state, inbox, { counts: step.counts, files, now: Date.now() })
-<<<<<<< HEAD
-  const approvals = approvalsIn(step, state, deps.origin)
-  const told = [...approvals, ...staleIn(heard, state, deps.origin)]
-=======
   const told = [...approvalsIn(heard, state, deps.origin), ...staleIn(heard, state, deps.origin)]
->>>>>>> 03cb5697c3b66b8cb18d524474fc435392714521
   const done = (outcome: StepOutcome): Taken => {
     const waits =
       outcome.close === undefined && waitsForApproval(outcome.state) ? { kind: 'approval' as const } : undefined
