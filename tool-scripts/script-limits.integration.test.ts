@@ -71,7 +71,7 @@ describe('a limit', () => {
     let calls = 0
     const read_file = () => {
       calls += 1
-      if (calls % 3 === 0) throw new ScriptSuspended({ text: 'Go on?', choices: null })
+      if (calls % 3 === 0) throw new ScriptSuspended({ question: { text: 'Go on?', choices: null } })
       return 'x'.repeat(80)
     }
     const source = `${readFile}while True:\n    await read_file("a")`

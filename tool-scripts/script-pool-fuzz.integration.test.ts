@@ -53,7 +53,7 @@ function answering(answers: readonly unknown[], pauses: ReadonlySet<number>) {
   let calls = 0
   return () => {
     calls += 1
-    if (pauses.has(calls)) throw new ScriptSuspended({ text: 'Go on?', choices: null })
+    if (pauses.has(calls)) throw new ScriptSuspended({ question: { text: 'Go on?', choices: null } })
     return answers[calls % answers.length]
   }
 }

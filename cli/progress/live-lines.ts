@@ -29,7 +29,7 @@ function linesOf(run: RunView, nowMs: number): (readonly [label: string, text: s
     [counts.ready + counts.dispatched, 'a free worker'],
     [counts.pending, 'other operations'],
     [run.open_questions, 'a person'],
-    [run.active['deferred'] ?? 0, 'a tool'],
+    [run.active.deferred, 'a tool'],
   ] as const
   const waiting = waits.flatMap(([count, what]) => (count > 0 ? [`${figure(count)} for ${what}`] : []))
   return [

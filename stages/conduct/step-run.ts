@@ -82,7 +82,8 @@ async function takeStep(run: Run, step: Step, deps: StepDeps, signal: AbortSigna
   const heard = { ...step, inbox }
   const files = await filesOfItems(run, heard, deps.objects)
   const state = drainInbox(step.state, inbox, { counts: step.counts, files, now: Date.now() })
-  const told = [...approvalsIn(step, state, deps.origin), ...staleIn(heard, state, deps.origin)]
+  const approvals = approvalsIn(step, state, deps.origin)
+  const told = [...approvals, ...staleIn(heard, state, deps.origin)]
   const done = (outcome: StepOutcome): Taken => {
     const waits =
       outcome.close === undefined && waitsForApproval(outcome.state) ? { kind: 'approval' as const } : undefined

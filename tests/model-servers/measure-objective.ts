@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { openModelPool } from '#models/model-pool.ts'
-import { openSpending } from '#stages/operate/agent/typed-submission.ts'
 import { watchEvents } from '#stages/watch/detectors.ts'
 import { aHistory } from '#stages/watch/histories.fixture.ts'
+import { openSpending } from '#stages/operate/agent/typed-submission.ts'
 import { reviewWindow } from '#stages/watch/review-window.ts'
 import { usualThresholds } from '#stages/watch/usual-thresholds.fixture.ts'
 import { unwatched } from '#stages/watch/watch-state.ts'
@@ -56,7 +56,7 @@ async function reviewOf({ url, signal }: ModelOrder, seed: number): Promise<stri
     const run = { ...aNewRun(), status: 'running', phase: 'execution', counts: {} } as const
     const asked = async () => ({ model: modelName, temperature: 0, toolChoice: 'required' }) as const
     const seen = events.filter(({ seq }) => seq >= window.from_seq && seq <= window.to_seq)
-    const spending = openSpending({ budget: null, day: { granted: null, returned: 0 } }, async () => 'full')
+    const spending = openSpending({ budget: null, day: { granted: null, returned: 0 } }, async () => 'reserved')
     const review = await reviewWindow({ model, asked }, { run, window, events: seen, spending }, signal)
     return review.kind === 'failed' ? `failed ${review.code ?? ''}: ${review.reason.slice(0, 200)}` : review.kind
   } finally {

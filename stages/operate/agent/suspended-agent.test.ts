@@ -63,7 +63,7 @@ describe('a loop whose tool asks a person', () => {
     const replies = [[call('count', {}, 'c1'), call('write', {}, 'c2'), call('count', {}, 'c3')], [submit]]
     const before = openTranscript({ messages: firstMessages('system', 'user') })
     const asked = suspension(await open(before, undefined, replies).end())
-    expect(asked.question.call).toEqual({ tool: 'write', arguments: '{}' })
+    expect(asked).toMatchObject({ question: { call: { tool: 'write', arguments: '{}' } } })
     const loop = SuspendedLoop.parse(JSON.parse(JSON.stringify(asked.loop)))
     const { messages, replies: raw, toolRuns, usage, model } = before
     const after = openTranscript({ messages, replies: raw, tools: toolRuns, usage, model })

@@ -34,10 +34,10 @@ export type BegunTool = {
 export async function finishTool(begun: BegunTool, deps: FinishDeps): Promise<void> {
   const { attempt, recordHash, stopTool } = begun
   const { ledger, beside, log } = deps
-  let isLost = false
+  const wait = { isLost: false }
   const renew = async () => {
-    if (isLost || (await ledger.awaitTool(attempt)) === 'ok') return
-    isLost = true
+    if (wait.isLost || (await ledger.awaitTool(attempt)) === 'ok') return
+    wait.isLost = true
     stopTool()
   }
   const stopRenewing = repeatEvery(Math.max(50, attempt.leaseMs / 3), renew)
@@ -49,11 +49,11 @@ export async function finishTool(begun: BegunTool, deps: FinishDeps): Promise<vo
       return recordHash
     })
     const resumed = await answered
-    if (!isLost) await ledger.awaitTool(attempt, resumed)
+    if (!wait.isLost) await ledger.awaitTool(attempt, resumed)
   } catch (error) {
     // The wait runs out, and the operation counts as lost: what fails each time ends it.
     const { runId: run_id, operationId: operation_id } = attempt
-    if (!isLost) log.warn('a tool that takes long has failed', { run_id, operation_id, error })
+    if (!wait.isLost) log.warn('a tool that takes long has failed', { run_id, operation_id, error })
   } finally {
     stopListening()
     beside.closing.removeEventListener('abort', stopTool)

@@ -85,6 +85,7 @@ export function conversationsOn(api: TestApi) {
     const recordHash = await putUnfinishedAttempt(api.objects, api.project, record)
     const spent = { turns: 1, promptTokens: 1200, completionTokens: 40, durationMs: 700 }
     const { question } = record
+    if (question === null) throw new Error('the fixture asks nothing')
     await api.ledger.suspend(attempt, n, { question, answerWithinMs: 60_000, recordHash, spent, events: [] })
     return recordHash
   }
