@@ -40,6 +40,8 @@ export const objectKeys = {
   planSummary: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/plans/${hash}.json`,
   /** Has what the model said that decided about a run (decision-record.ts). */
   decision: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/decisions/${hash}.json`,
+  /** Is a text that an agent has made and reported. */
+  artifact: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/artifacts/${hash}`,
   /** Says which ledger's runs refer to the project's objects. */
   ledgerMark: (project: ProjectId) => `projects/${project}/ledger.json`,
 } as const
@@ -63,7 +65,9 @@ const forms: readonly [RegExp, (name: string, key: string) => ObjectPlace][] = [
   [new RegExp(`^node-index/${hash}\\.[^/]*\\.json$`), (name) => ({ kind: 'node_index', blobHash: name })],
   [new RegExp(`^uploads/${run}(?:\\.base\\.[\\w-]+)?$`), (name, key) => ({ kind: 'upload', key, runId: name })],
   [
-    new RegExp(`^runs/${run}/(?:attempts|compositions|decisions|edges|events|nodes|parts|payloads|plans|rules)/[^/]+$`),
+    new RegExp(
+      `^runs/${run}/(?:artifacts|attempts|compositions|decisions|edges|events|nodes|parts|payloads|plans|rules)/[^/]+$`,
+    ),
     (name) => ({ kind: 'run_object', runId: name }),
   ],
   [/^(?<mark>ledger\.json)$/, () => ({ kind: 'ledger_mark' })],

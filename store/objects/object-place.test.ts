@@ -32,6 +32,7 @@ describe('objectPlace', () => {
     [objectKeys.repositoryRules('default', runId, hash), { kind: 'run_object', runId }],
     [objectKeys.planSummary('default', runId, hash), { kind: 'run_object', runId }],
     [objectKeys.decision('default', runId, hash), { kind: 'run_object', runId }],
+    [objectKeys.artifact('default', runId, hash), { kind: 'run_object', runId }],
     [objectKeys.ledgerMark('default'), { kind: 'ledger_mark' }],
   ] as const)('reads what object-keys.ts made: %s', ([key, place]) => {
     expect(objectPlace('default', key)).toEqual(place)
@@ -48,6 +49,6 @@ describe('objectPlace', () => {
   })
 
   it('knows every kind of key there is', () => {
-    expect(Object.keys(objectKeys)).toHaveLength(24)
+    expect(Object.keys(objectKeys)).toHaveLength(25)
   })
 })

@@ -57,6 +57,7 @@ const reading: ReadonlySet<string> = new Set<keyof typeof externalSignatures>([
   'run_tests',
   'describe_tests',
   'run_snippet',
+  'report_progress',
   'log',
 ])
 

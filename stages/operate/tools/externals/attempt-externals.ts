@@ -13,16 +13,16 @@ import { type DocstringDeps, docstringExternals } from '#agents/docstring/host/e
 import { lintExternals } from '#agents/lint/host/externals.ts'
 import { type FindRelated, relatedNodes } from './related-nodes.ts'
 import { programExternals } from './program-externals.ts'
+import { type ReportDeps, reportExternals } from './report-externals.ts'
 import { sampleExternals } from '#agents/sample_data/host/externals.ts'
 import { type TestExternalDeps, testExternals } from '#agents/test/host/externals.ts'
-import { reportLearning } from '#agents/researcher/host/externals.ts'
-import { reportFinding } from '#agents/review/host/externals.ts'
 
 export type ExternalDeps = DocstringDeps &
   TestExternalDeps & {
     log: Pick<Log, 'debug'>
     searcher: Pick<LineSearcher, 'find'>
     related: FindRelated
+    reports: ReportDeps
   }
 
 /** Returns all that an attempt's tool scripts may call, by name. `calledBefore`: by attempts that this one continues. */
@@ -41,8 +41,7 @@ export function attemptExternals(
     ...programExternals(target, deps.programs),
     ...testExternals(workspace, target, deps),
     related_nodes: relatedNodes(deps.related),
-    report_finding: reportFinding(workspace, calledBefore),
-    report_learning: reportLearning(calledBefore),
+    ...reportExternals(workspace, deps.reports, calledBefore),
     ask_user: askUser,
     log: ([message]) => deps.log.debug('tool script', { message: String(message).slice(0, 2000) }),
   }
