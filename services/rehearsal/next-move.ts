@@ -7,6 +7,7 @@ import { lint } from '#agents/lint/host/rehearsal.ts'
 import { research } from '#agents/researcher/host/rehearsal.ts'
 import { review } from '#agents/review/host/rehearsal.ts'
 import { sampleData } from '#agents/sample_data/host/rehearsal.ts'
+import { terminal } from '#agents/terminal/host/rehearsal.ts'
 import { testWriting } from '#agents/test/host/rehearsal.ts'
 import { plannerMove } from './planner-policies.ts'
 import { call, type Conclusion, type Move, offering, type Rule } from './rule.ts'
@@ -107,6 +108,7 @@ const rules: readonly Rule[] = [
   review,
   testWriting,
   sampleData,
+  terminal,
   rewriteFile,
   harness,
   watcher,

@@ -3,7 +3,7 @@ import { awaitedBundles } from '#domain/agent-bundle.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
 import type { NewEvent } from '#domain/event.ts'
-import { type OperationId, sha256 } from '#domain/ids.ts'
+import { operationId, type OperationId, recordId, sha256 } from '#domain/ids.ts'
 import { isEndedOperation, type PlannedOperation } from '#domain/operation.ts'
 import { pathGlobs } from '#domain/path-globs.ts'
 import type { Run } from '#domain/run.ts'
@@ -47,10 +47,8 @@ export async function planItem(
     const choices = { limit: limitOf(item, pinned, run) }
     return findPlan(run, ofItem, { environment: run.environment ?? undefined, choices, may }, deps, signal)
   }
-  let plan = await planWith(mayDo(itemId, known, pinned))
-  if (plan.planned.operations.length === 0 && pinned.bundle.file.item_operations !== undefined)
-    plan = await planWith(mayDo(itemId, known))
-  const { planned, work, summary } = plan
+  const { own, workOf } = worksOf(item, pinned, known)
+  const { planned, work, summary } = await planWith(mayDo(itemId, own, workOf))
   const reads = readsOf(nodes, found.snapshot)
   if (next.estimate || request.dryRun) {
     const tokens = summary.agents[item.capability]?.estimatedTokens ?? 0
@@ -60,7 +58,8 @@ export async function planItem(
   if (work.rules !== undefined) await keepRules(run, { itemId, version, rules: work.rules }, deps)
   const generation = next.generation ?? (known.size === 0 ? run.generation : run.generation + 1)
   const basis = openBasis(pinned, { ids: dependenciesOf(item, agenda.state), known })
-  const operations = asRecords(planned.operations, known, { generation }).map(basis)
+  const idOf = (id: OperationId) => workOf(id) ?? (known.has(id) ? recordId(id, generation) : id)
+  const operations = asRecords(planned.operations.map(withIds(idOf)), own, { generation }).map(basis)
   const started = startedEvent(item, { operations, generation, summary })
   await planSlices(
     runId,
@@ -120,14 +119,29 @@ function limitOf({ budget }: ItemState, { bundle }: PinnedBundle, { request, cou
   return given.length === 0 ? undefined : Math.min(...given)
 }
 
-/** `pinned`: its items leave to each other what they worked on, so that what one has found is not superseded. */
-function mayDo(itemId: ItemId, known: KnownWorks, pinned?: PinnedBundle) {
+/**
+ * Says which works the item may find done. Of a bundle with `item_operations` another item's are none of its business: its question about a
+ * file is a work of its own, which takes the place of nothing. `workOf`: the work of the item that has this id by its node and bundle.
+ */
+function worksOf({ item_id: itemId }: ItemState, { bundle }: PinnedBundle, known: KnownWorks) {
+  if (bundle.file.item_operations === undefined)
+    return { own: known, workOf: (id: OperationId) => (known.has(id) ? id : undefined) }
+  const own = new Map([...known].filter(([, work]) => work.itemId === itemId))
+  const ids = new Map([...own].map(([id, work]) => [operationId(work.node.nodeId, work.bundle), id]))
+  return { own, workOf: (id: OperationId) => ids.get(id) }
+}
+
+function withIds(idOf: (id: OperationId) => OperationId) {
+  return ({ operationId: id, after, ...rest }: PlannedOperation): PlannedOperation => {
+    return { ...rest, operationId: idOf(id), after: after.map(idOf) }
+  }
+}
+
+function mayDo(itemId: ItemId, known: KnownWorks, workOf: (id: OperationId) => OperationId | undefined) {
   return (id: OperationId): string | undefined => {
-    const before = known.get(id)
+    const before = known.get(workOf(id) ?? id)
     if (before === undefined) return undefined
     if (!isEndedOperation(before.status)) return 'another item of the agenda works on it'
-    if (pinned?.bundle.file.item_operations !== undefined && before.itemId !== itemId)
-      return 'another item of the agenda has worked on it'
     const isDone = before.status === 'succeeded' || before.status === 'unchanged'
     return isDone && before.itemId === itemId ? 'this item has done it before' : undefined
   }

@@ -1,4 +1,4 @@
-import { needsApproval } from '#domain/agent-bundle.ts'
+import { allowedPrograms, needsApproval } from '#domain/agent-bundle.ts'
 import type { JournalEntry } from '#domain/external-journal.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import { limitsOfBundle } from '#tool-scripts/script-limits.ts'
@@ -72,7 +72,7 @@ export function programsOf(
   { programs, runFacts }: Pick<AttemptToolDeps, 'programs' | 'runFacts'>,
   signal: AbortSignal,
 ): AttemptPrograms {
-  const allowed = bundle.bundle.file.programs ?? []
+  const allowed = allowedPrograms(bundle.bundle.file)
   const environment = async () => (await runFacts(attempt)).environment
   return attemptPrograms({ attempt, workspace, built: built?.layer, allowed, environment }, programs, signal)
 }
