@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { StreamOptions } from '#client/read-stream.ts'
 import type { PatchKind } from '#domain/run.ts'
 import { DecisionTalk, RunAgenda, SentToConductor } from '#schemas/agenda-schema.ts'
+import { AskReceived, AskView } from '#schemas/ask-schema.ts'
 import { ChangePage } from '#schemas/change-schema.ts'
 import { type DecisionsBody, DecisionsView, type WantedVerdict } from '#schemas/decision-schema.ts'
 import { FindingPage } from '#schemas/finding-schema.ts'
@@ -75,6 +76,9 @@ function runCalls(connection: ApiConnection) {
     readDecision: (runId: string, seq: number) => get(`${runPath(runId)}/agenda/decisions/${seq}`, DecisionTalk),
     /** Adds to the objective. RUN_007 when nothing is decided in the run any more. */
     say: (runId: string, text: string) => post(`${runPath(runId)}/messages`, { text }, SentToConductor),
+    /** Asks something about the run, which may have ended. */
+    ask: (runId: string, text: string) => post(`${runPath(runId)}/asks`, { text }, AskReceived),
+    readAsk: (runId: string, askId: string) => get(`${runPath(runId)}/asks/${askId}`, AskView),
     /** RUN_011 when the plan of this hash does not wait for approval. */
     approve: (runId: string, planHash: string) =>
       post(`${runPath(runId)}/approval`, { plan_hash: planHash }, SentToConductor),

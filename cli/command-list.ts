@@ -104,6 +104,11 @@ export const commandList: readonly ListedCommand[] = [
     load: async () => (await import('./commands/objective-commands.ts')).addSayCommand,
   },
   {
+    form: 'ask [options] <run> <text...>',
+    about: 'ask a model about a run, which may have ended: it answers from what has happened in it',
+    load: async () => (await import('./commands/objective-commands.ts')).addAskCommand,
+  },
+  {
     form: 'why [options] <run> [item]',
     about: 'say from which decision an item of a plan, or an operation, comes, and what that decision knew',
     load: async () => (await import('./commands/objective-commands.ts')).addWhyCommand,

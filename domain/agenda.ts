@@ -23,9 +23,10 @@ const Globs = z
   .refine((globs) => faultOfGlobs(globs) === undefined, 'has a pattern that cannot be read')
 const least = z.int().min(1).max(1_000_000)
 
-/** Narrows the nodes that the run's own filters leave; a list that is absent narrows nothing. */
+/** Narrows the nodes that the run's own filters leave; a list that is absent narrows nothing. `names`: globs of qualified ones. */
 export const Where = z.strictObject({
   paths: Globs.optional(),
+  names: Globs.optional(),
   languages: z.array(z.string().min(1).max(64)).max(32).optional(),
   kinds: z.array(NodeKind.max(64)).max(32).optional(),
   node_ids: z.array(NodeId).min(1).max(1_000).optional(),
@@ -67,8 +68,9 @@ export type AgendaItem = z.infer<typeof AgendaItem>
 const Items = z.array(AgendaItem).min(1).max(maxItems)
 
 /**
- * Counts the operations of an item since it was dispatched last, by how they ended. `open`: those that have not ended. `reads`: the hash of
- * what its nodes are of (stages/plan/item-nodes.ts), once it is planned or estimated. `fault`: why it could not be planned.
+ * Counts the operations of an item since it was dispatched last, by how they ended. `open`: those that have not ended. `change_sets`: those whose
+ * work no other item has done again. `left`: works that are not proved to be done, those without an operation included, and files that a limit
+ * has kept from being looked at. `reads`: the hash of what its nodes are of, once it is planned or estimated. `fault`: why it could not be planned.
  */
 export const ItemCounts = z.strictObject({
   planned: z.int().min(0),
@@ -77,7 +79,8 @@ export const ItemCounts = z.strictObject({
   change_sets: z.int().min(0),
   findings: z.int().min(0),
   tokens: z.int().min(0),
-  /** Counts the commonest error codes of those that failed or were blocked. */
+  left: z.int().min(0),
+  /** Counts the error codes of those that failed, were blocked, or were skipped since the seconds of the item were over. */
   faults: z.record(z.string(), z.int().min(1)),
   reads: z.string().nullable(),
   estimate: z.strictObject({ operations: z.int().min(0), tokens: z.int().min(0) }).nullable(),
@@ -159,22 +162,24 @@ export type Escalation = z.infer<typeof Escalation>
 
 const by = z.string().min(1).max(200)
 
+/** The number of the event that a message tells of, which the ledger adds. */
+const seq = z.int().min(1).optional()
+
 /** Is what the conductor of a run must hear, in the order in which it came. A run begins without one: its `bootstrap` is null. */
 export const InboxMessage = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('item_ended'), item_id: ItemId }),
-  z.strictObject({ kind: z.literal('item_estimated'), item_id: ItemId }),
-  z.strictObject({ kind: z.literal('said'), text: z.string().min(1).max(maxObjectiveCharacters), by }),
-  z.strictObject({ kind: z.literal('approved'), plan_hash: z.string().min(1).max(64), by }),
-  z.strictObject({ kind: z.literal('pushed'), paths: z.array(RepoPath).max(1_000) }),
-  /** `seq`: the number of its event, which the ledger knows. */
-  z.strictObject({ kind: z.literal('escalation'), escalation: Escalation, seq: z.int().min(1).optional() }),
+  z.strictObject({ kind: z.literal('item_ended'), item_id: ItemId, seq }),
+  z.strictObject({ kind: z.literal('item_estimated'), item_id: ItemId, seq }),
+  z.strictObject({ kind: z.literal('said'), text: z.string().min(1).max(maxObjectiveCharacters), by, seq }),
+  z.strictObject({ kind: z.literal('approved'), plan_hash: z.string().min(1).max(64), by, seq }),
+  z.strictObject({ kind: z.literal('pushed'), paths: z.array(RepoPath).max(1_000), seq }),
+  z.strictObject({ kind: z.literal('escalation'), escalation: Escalation, seq }),
   z.strictObject({
     kind: z.literal('answer'),
     request_id: z.string().min(1).max(64),
     text: z.string().max(maxAnswerCharacters),
+    seq,
   }),
-  z.strictObject({ kind: z.literal('timer'), at: z.number() }),
-  z.strictObject({ kind: z.literal('reopened') }),
+  z.strictObject({ kind: z.literal('reopened'), seq }),
 ])
 export type InboxMessage = z.infer<typeof InboxMessage>
 
@@ -183,7 +188,8 @@ export const maxHeard = 10
 
 /**
  * Is what a conductor's commit stores, as a whole. `fruitless`: decisions in a row without progress, which is what `progress` counts.
- * `heard`: messages that the next decision is told of. `escalated`: the keys of the escalations that any was told of.
+ * `heard`: messages that the next decision is told of. `cause`: the event that it follows from. `escalated`: the keys of the escalations that
+ * any was told of.
  */
 export const AgendaState = z.strictObject({
   objective: z.string().min(1).max(maxObjectiveCharacters),
@@ -193,6 +199,7 @@ export const AgendaState = z.strictObject({
   fruitless: z.int().min(0),
   progress: z.int().min(0).optional(),
   heard: z.array(InboxMessage).max(maxHeard).optional(),
+  cause: seq,
   escalated: z.array(z.string()).max(100).optional(),
   approval: z
     .strictObject({

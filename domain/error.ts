@@ -84,7 +84,7 @@ export const errorPolicies = {
   LIMIT_001: again('too many requests', 429),
   LIMIT_002: again('too many uploads at once', 503),
   LIMIT_003: again('too many runs of the token at once', 429),
-  LIMIT_004: again('a budget has too little left for the request now', 503),
+  LIMIT_004: again('a budget has too little left for the request now, or the time of an item is over', 503),
   POLICY_001: once('the model that decides about the run cannot be used', 503),
   POLICY_002: once('the model that decides about the run gave no valid decision', 422),
   POLICY_003: once('the model that decides about the run found no way to its objective', 422),

@@ -18,6 +18,10 @@ export type NodeId = z.infer<typeof NodeId>
 export const ItemId = z.string().regex(/^[a-z][a-z0-9_-]{0,39}$/)
 export type ItemId = z.infer<typeof ItemId>
 
+/** Is what somebody asks about a run (domain/ask.ts). */
+export const AskId = z.string().regex(/^a[0-9a-f]{16}$/)
+export type AskId = z.infer<typeof AskId>
+
 export const TokenId = z.string().regex(/^t[0-9a-f]{16}$/)
 export type TokenId = z.infer<typeof TokenId>
 

@@ -29,6 +29,17 @@ export type OperationStatus = z.infer<typeof OperationStatus>
 export const endedOperationStatuses = ['succeeded', 'unchanged', 'skipped', 'failed', 'blocked', 'cancelled'] as const
 export type EndedOperationStatus = (typeof endedOperationStatuses)[number]
 
+/** The part of its work that an operation is in: the same words for each agent, whatever its tools. */
+export const operationSteps = [
+  'receiving',
+  'planning',
+  'executing_tools',
+  'observing',
+  'deferred',
+  'synthesizing',
+] as const
+export type OperationStep = (typeof operationSteps)[number]
+
 export const OperationWork = z.enum(['agent', 'mechanical'])
 export type OperationWork = z.infer<typeof OperationWork>
 
@@ -87,6 +98,8 @@ export const Outcome = z.strictObject({
   changedFiles: z.array(z.string()),
   /** Counts the findings that its last attempt has reported; is absent where there are none. */
   findings: z.int().min(1).optional(),
+  /** Is set where what it was planned for is not proved to be done. */
+  leavesWork: z.literal(true).optional(),
   ...OperationCost.shape,
 })
 export type Outcome = z.infer<typeof Outcome>

@@ -98,6 +98,12 @@ export const modelSettings = {
     type: name,
     about: 'the model that decides what a run with an objective does; without it the one of `model.default`',
   },
+  REMORA_CHAT_MODEL: {
+    key: 'model.roles.chat',
+    owners: ['conductor'],
+    type: name,
+    about: 'the model that answers what people ask about a run (`remora ask`); without it that of the conductor',
+  },
   REMORA_MODEL_API_KEY: {
     owners: ['worker', 'conductor', 'watcher', 'cli', 'api'],
     type: z.string(),

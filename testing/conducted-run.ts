@@ -92,7 +92,7 @@ export function aPlannedItem(
     generation,
     looked_at: operations.length,
     skipped: [],
-    beyond_limit: 0,
+    left: 0,
     notices: [],
   }
   const started = anEvent({ event: 'item.started', phase: 'execution', origin, data })
@@ -101,6 +101,6 @@ export function aPlannedItem(
     operations,
     last: true,
     generation,
-    item: { itemId, version, reads: 'what it reads', objective: 'Do it well.', started },
+    item: { itemId, version, reads: 'what it reads', objective: 'Do it well.', left: 0, started },
   }
 }

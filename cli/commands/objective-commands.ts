@@ -1,11 +1,13 @@
 import type { Command } from 'commander'
-import { AppError } from '#domain/error.ts'
+import { AppError, isErrorCode } from '#domain/error.ts'
 import { OperationId } from '#domain/ids.ts'
 import type { AgendaItemView, RunAgenda } from '#schemas/agenda-schema.ts'
+import { delay } from '#platform/clock.ts'
 import type { ApiClient } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
+import { answerLines } from '../progress/answer-lines.ts'
 import { describeAgenda, describeWhy, type Reasons, shownOfHash } from '../run/describe-agenda.ts'
-import { withRuns } from '../run/reach-service.ts'
+import { type Service, withRuns } from '../run/reach-service.ts'
 import { reportView } from '../run/report-run.ts'
 
 type Json = { json?: true }
@@ -27,6 +29,32 @@ export function addSayCommand(command: Command, context: CliContext): void {
         context.io.out(json ? `${JSON.stringify(sent)}\n` : `${runId}: sent, to be read at the next step\n${later}`)
       }),
     )
+}
+
+const askAgainMs = 500
+
+/** `remora ask RUN TEXT…`: where nothing runs, a stack is started for the answer. */
+export function addAskCommand(command: Command, context: CliContext): void {
+  command
+    .argument('<run>', 'run id')
+    .argument('<text...>', 'what you want to know of it')
+    .option(...jsonOption)
+    .action(async (runId: string, words: string[], { json }: Json) => {
+      const answerOf = async ({ client, signal }: Service) => {
+        const { ask_id: askId } = await client.ask(runId, words.join(' '))
+        for (;;) {
+          const ask = await client.readAsk(runId, askId)
+          if (ask.status !== 'open') return ask
+          await delay(askAgainMs, signal)
+        }
+      }
+      const ask = await withRuns(context, answerOf, { workers: 1, isSmall: true })
+      if (json) context.io.out(`${JSON.stringify({ run_id: runId, ...ask })}\n`)
+      else if (ask.answer !== null) context.io.out(`${answerLines(ask.answer).join('\n')}\n`)
+      if (ask.status !== 'failed') return
+      const code = isErrorCode(ask.error_code) ? ask.error_code : 'POLICY_001'
+      throw new AppError(code, `not answered: ${ask.reason}`)
+    })
 }
 
 /** `remora approve RUN [HASH]`: without the hash of a plan that was looked at, the plan is shown and approved. */

@@ -78,7 +78,9 @@ function foldRun(state: ProgressState, event: EventView): ProgressState {
       }
     case 'agenda.decided':
     case 'conductor.decided':
-      return noteModel(state, Text.parse(data['model']))
+      return noteModel({ ...state, isConducted: true }, Text.parse(data['model']))
+    case 'item.started':
+      return { ...state, total: (state.total ?? 0) + Count.parse(data['operations']) }
     case 'run.completed':
       return { ...state, phase: 'review', status: 'completed' }
     default:

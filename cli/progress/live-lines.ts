@@ -40,14 +40,14 @@ function linesOf(run: RunView, nowMs: number): (readonly [label: string, text: s
   ]
 }
 
-/** `lint Shelf.count: runs run_tests for 3.2 s (src/a.py)`: a narrow terminal cuts what is least missed. */
+/** `lint Shelf.count: executing tools, runs run_tests for 3.2 s (src/a.py)`: a narrow terminal cuts what is least missed. */
 function runningText(
-  { agent, path, qualified_name: name, doing, tool, since }: ActiveOperation,
+  { agent, path, qualified_name: name, current_step: step, doing, tool, since }: ActiveOperation,
   nowMs: number,
 ): string {
   const what = tool === undefined ? doingText(doing) : `runs ${tool}`
   const lasts = formatSeconds(Math.max(0, nowMs - Date.parse(since)))
-  return `${[agent, name].join(' ')}: ${what} for ${lasts}${nodePlace(path, name) === path ? '' : ` (${path})`}`
+  return `${[agent, name].join(' ')}: ${step.replace('_', ' ')}, ${what} for ${lasts}${nodePlace(path, name) === path ? '' : ` (${path})`}`
 }
 
 /** `42 operations, 10,200 tokens in, 2,100 out in the last minute`; empty when nothing has ended in it. */

@@ -46,6 +46,9 @@ export type ProgressState = {
   checksServers: boolean
   /** Is true once its plan is made; the next generation of a run has none of its own. */
   isPlanned: boolean
+  /** Is true when a conductor may add further operations at any time. */
+  isConducted: boolean
+  /** Counts the operations that are planned by now. */
   total?: number
   /** Counts those that run once more, since their first changes collided with others. */
   repeated: number
@@ -74,6 +77,7 @@ export function emptyProgress(runId: string): ProgressState {
     skippedFiles: [],
     checksServers: false,
     isPlanned: false,
+    isConducted: false,
     repeated: 0,
     agents: {},
     questions: [],

@@ -72,6 +72,19 @@ pace        2 operations, 1,200 tokens in, 90 out…
   })
 })
 
+it('counts the operations of items that a conductor has planned by now, and takes no pause of theirs for the review', () => {
+  const item = (operations: number) => ({ event: 'item.started', data: { operations } })
+  const ends = Array.from({ length: 3 }, (_, index) => {
+    return { event: 'operation.ended', operation_id: `o${index}`, agent: 'lint', data: { status: 'succeeded' } }
+  })
+  const lines = (drafts: Parameters<typeof eventsOf>[0]) => {
+    const state = eventsOf([{ event: 'agenda.decided' }, ...drafts]).reduce(foldProgress, emptyProgress('r1'))
+    return renderScreen({ ...state, phase: 'execution' }, { width: 40, elapsedMs: 0, paint: openPaint(false) })
+  }
+  expect(lines([item(3), ...ends]).slice(4, 6)).toEqual(['execution   █████████████ 3/3', 'review      ░░░░░░░░░░░░░'])
+  expect(lines([item(3), ...ends, item(3)])[4]).toBe('execution   ██████░░░░░░░ 3/6')
+})
+
 describe('a patch that is being composed', () => {
   const ended = [...workedRun, { event: 'operation.ended', operation_id: 'o4', agent: 'lint', data: {} }]
   const state = eventsOf(ended).reduce(foldProgress, emptyProgress('r1'))

@@ -87,7 +87,8 @@ function composedShare({ operations_read: read, operations, files_proved: proved
 /** The patch is composed and proved once every operation has ended. No event marks the beginning of that. */
 function isInReview(state: ProgressState): boolean {
   if (state.status !== 'running') return false
-  return state.phase === 'review' || (state.phase === 'execution' && endedOperations(state) === state.total)
+  if (state.phase === 'review') return true
+  return state.phase === 'execution' && !state.isConducted && endedOperations(state) === state.total
 }
 
 function phaseFigure(state: ProgressState, phase: ShownPhase): string {
@@ -161,7 +162,7 @@ function figures(state: ProgressState): string {
     case 'review': {
       if (state.settingUp !== undefined) return `setting up with ${state.settingUp}`
       const running = runningOperations(state)
-      const counts = `${endedOperations(state)}/${state.total ?? '?'} ${state.total === 1 ? 'operation' : 'operations'} done`
+      const counts = `${endedOperations(state)}/${state.total ?? (state.isConducted ? 0 : '?')} ${state.total === 1 ? 'operation' : 'operations'} done`
       const cancelled = cancelledOperations(state)
       const stopped = cancelled > 0 ? `, ${cancelled} cancelled` : ''
       const asking = state.questions.length === 0 ? '' : `, ${state.questions.length} waiting for an answer`

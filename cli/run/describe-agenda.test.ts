@@ -9,6 +9,7 @@ const counts = {
   open: 0,
   ended: none,
   change_sets: 0,
+  left: 0,
   findings: 0,
   tokens: 0,
   faults: {},
@@ -33,6 +34,7 @@ const anItem = (item: Partial<AgendaItemView> & { item_id: string }): AgendaItem
 
 const aDecision = (decision: Partial<AgendaDecision>): AgendaDecision => ({
   seq: 6,
+  follows_from: null,
   ts: '2026-05-01T12:00:00.000Z',
   kind: 'plan',
   summary: '',
@@ -74,8 +76,8 @@ it('says what became of each item: what failed, what a push has touched, what ca
   ])
   expect(shown(agenda)).toBe(`objective   tidy
 
-lint: active, tried again 1 time, 9 operations: 6 succeeded, 2 failed, 1 open;
-  failed with 2 AGENT_004; 1 finding
+lint: active, tried again 1 time, 9 operations: 6 succeeded, 2 failed, 1 open; 2
+  because of AGENT_004; 1 finding
   lint everywhere: clean it
 docs: stale, after lint
   lint in function of python of src/**, lib: clean it

@@ -104,21 +104,22 @@ function estimateText({ operations, tokens }: { operations: number; tokens: numb
 }
 
 function operationsText(counts: NonNullable<AgendaItemView['counts']>): string {
-  const { planned, open, ended, change_sets: sets, findings, tokens, faults } = counts
+  const { planned, open, ended, change_sets: sets, findings, left, tokens, faults } = counts
   const ends = Object.entries(ended).flatMap(([status, count]) => (count > 0 ? [`${figure(count)} ${status}`] : []))
-  const codes = Object.entries(faults).map(([code, count]) => `${figure(count)} ${code}`)
+  const codes = Object.entries(faults).map(([code, count]) => `${figure(count)} because of ${code}`)
   const made = [
-    ...(codes.length === 0 ? [] : [`failed with ${codes.join(', ')}`]),
+    ...(codes.length === 0 ? [] : [codes.join(', ')]),
     ...(sets === 0 ? [] : [plural(sets, 'change set')]),
     ...(findings === 0 ? [] : [plural(findings, 'finding')]),
+    ...(left === 0 ? [] : [`${figure(left)} not done`]),
     ...(tokens === 0 ? [] : [plural(tokens, 'token')]),
   ]
   const parts = [...ends, ...(open > 0 ? [`${figure(open)} open`] : [])].join(', ')
   return [`${plural(planned, 'operation')}: ${parts}`, ...made].join('; ')
 }
 
-function whereText({ where: { paths, languages, kinds, node_ids: nodes } }: AgendaItemView): string {
-  const lists = [kinds, languages, paths].flatMap((list) => (list === undefined ? [] : [list.join(', ')]))
+function whereText({ where: { paths, names, languages, kinds, node_ids: nodes } }: AgendaItemView): string {
+  const lists = [kinds, names, languages, paths].flatMap((list) => (list === undefined ? [] : [list.join(', ')]))
   const places = [...lists, ...(nodes === undefined ? [] : [plural(nodes.length, 'node')])]
   return places.length === 0 ? 'everywhere' : `in ${places.join(' of ')}`
 }
@@ -157,12 +158,13 @@ function decidedText({ kind, item_ids: ids, reason, summary }: AgendaDecision): 
     block: `could not go on: ${reason ?? ''}`,
     invalid: `no valid decision: ${reason ?? ''}`,
     approve: summary,
+    extend: summary,
   }
   return words[kind]
 }
 
-function basisLines({ cited }: AgendaDecision): string[] {
-  return cited.length === 0
-    ? []
-    : ['  it rests on:', ...cited.map(({ seq, summary }) => `    event ${seq}: ${summary}`)]
+function basisLines({ cited, follows_from: cause }: AgendaDecision): string[] {
+  const eventText = ({ seq, summary }: AgendaDecision['cited'][number]) => `event ${seq}: ${summary}`
+  const after = cause === null ? [] : [`  it follows from ${eventText(cause)}`]
+  return cited.length === 0 ? after : [...after, '  it rests on:', ...cited.map((event) => `    ${eventText(event)}`)]
 }

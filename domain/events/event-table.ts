@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { askEvents } from './ask-events.ts'
 import { attemptEvents } from './attempt-events.ts'
 import { conductorEvents } from './conductor-events.ts'
 import { itemEvents } from './item-events.ts'
@@ -16,6 +17,7 @@ export const eventTable = {
   ...reviewEvents,
   ...conductorEvents,
   ...watcherEvents,
+  ...askEvents,
 } as const
 
 export type EventName = keyof typeof eventTable
@@ -45,6 +47,16 @@ const ofOperation = [
 ] as const
 const lastOfOperation = [...ofOperation, 'operation.started', 'operation.suspended'] as const
 
+const decisions = ['agenda.decided', 'plan.approved', 'conductor.decided', 'objective.refined'] as const
+const heardByConductor = [
+  ...decisions,
+  'escalation.raised',
+  'item.ended',
+  'item.blocked',
+  'objective.extended',
+  'run.reopened',
+] as const
+
 /** The events that one may follow from, as its `causation_seq` says. What an attempt does is in order by itself, and has none. */
 export const causesOf: Readonly<Partial<Record<EventName, readonly EventName[]>>> = {
   'operation.queued': ofOperation,
@@ -59,9 +71,14 @@ export const causesOf: Readonly<Partial<Record<EventName, readonly EventName[]>>
   'operation.ended': lastOfOperation,
   'operation.skipped': lastOfOperation,
   'operations.repeated': ['operation.ended'],
-  'conductor.decided': ['escalation.raised'],
-  'item.started': ['agenda.decided', 'conductor.decided', 'objective.refined'],
+  'agenda.decided': heardByConductor,
+  'plan.approved': decisions,
+  'conductor.decided': heardByConductor,
+  'objective.refined': heardByConductor,
+  'item.started': decisions,
   'item.ended': ['item.started'],
+  'ask.answered': ['ask.received'],
+  'ask.failed': ['ask.received'],
   'models.back': ['models.away'],
   'budget.renewed': ['budget.reached'],
   'run.reopened': ['decision.made'],

@@ -18,7 +18,7 @@ export const itemEvents = {
       generation: z.int(),
       looked_at: z.int(),
       skipped: z.array(z.strictObject({ reason: z.string(), count: z.int() })),
-      beyond_limit: z.int(),
+      left: z.int(),
       notices: z.array(z.string()),
     },
   ),
@@ -29,6 +29,7 @@ export const itemEvents = {
     change_sets: z.int(),
     findings: z.int(),
     tokens: z.int(),
+    left: z.int(),
     faults: z.record(z.string(), z.int()),
   }),
   'item.blocked': event('blocked', 'No operation can be made of it.', {

@@ -83,7 +83,7 @@ export const operationEvents = {
   },
   'operation.skipped': event(
     'blocked',
-    'It does not run: the operation `cause` did not end well, or the run was stopped (`cause: run`).',
+    'It does not run: the operation `cause` did not end well, the run was stopped (`cause: run`), or the seconds of its item were over (`cause: item`).',
     {
       status: z.enum(['skipped', 'cancelled']),
       cause: z.string(),

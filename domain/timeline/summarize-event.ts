@@ -103,15 +103,18 @@ const summaries: Readonly<Record<EventName, (event: Told) => string>> = {
   'watcher.reviewed': ({ data }) =>
     `events ${Count.parse(data['from_seq'])} to ${Count.parse(data['to_seq'])} reviewed (${Words.parse(data['why'])}): ${Words.parse(data['summary'])}`,
   'watcher.failed': (event) => `not reviewed (${Words.parse(event.data['why'])}): ${faultOf(event)}`,
+  'ask.received': ({ data }) => `${Words.parse(data['by'])} asks: ${Words.parse(data['text'])}`,
+  'ask.answered': ({ data }) => `answered: ${Text.parse(data['answer']).text}`,
+  'ask.failed': (event) => `not answered: ${faultOf(event)}`,
   'escalation.raised': ({ data }) =>
     `${Words.parse(data['kind'])}, urgency ${Words.parse(data['urgency'])}, to ${Words.parse(data['mitigation'])}: ${Words.parse(data['rationale'])}`,
 }
 
 const Items = z.array(z.unknown()).catch([])
-const Rationale = z.object({ text: Words }).catch({ text: '' })
+const Text = z.object({ text: Words }).catch({ text: '' })
 
 function reasonOf(data: Told['data']): string {
-  return Words.parse(data['reason']) || Rationale.parse(data['rationale']).text
+  return Words.parse(data['reason']) || Text.parse(data['rationale']).text
 }
 
 function decidedText({ kind, item_ids: ids, items }: Told['data']): string {

@@ -196,7 +196,7 @@ function appParts(
       closing,
       notices,
     },
-    agendas: { ledger, idempotency, records, fullPrompts: config.fullPrompts },
+    agendas: { ledger, idempotency, producer, records, fullPrompts: config.fullPrompts },
     changes: { ledger, records, producer, memoryGate, modelKind: config.modelKind },
     transcripts: { ledger, records, fullPrompts: config.fullPrompts, redactor, log, closing, notices },
     tokens: { store, projects, table, idempotency },

@@ -7,6 +7,7 @@ import { Problem } from '#schemas/problem-schema.ts'
 import { webhookHeaders } from './routes/webhooks/webhook-examples.fixture.ts'
 import { runForm, tarOf, testWebhookSecret } from './app.fixture.ts'
 import { RunAgenda } from '#schemas/agenda-schema.ts'
+import { AskReceived } from '#schemas/ask-schema.ts'
 import { anItem, openConducted, playPlan } from './played-agenda.fixture.ts'
 import { askingRun, composeRun, plannedOperation, playRun, submitRun } from './played-run.fixture.ts'
 import { apiDocument, endpoints } from './routes/reference/api-document.ts'
@@ -105,6 +106,16 @@ const asked: Record<string, () => Promise<{ path: string; init?: RequestInit }>>
     path: `/v1/runs/${await plannedRun()}/approval`,
     init: { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"plan_hash":"h1"}' },
   }),
+  'POST /v1/runs/{run_id}/asks': async () => ({
+    path: `/v1/runs/${runId}/asks`,
+    init: { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"text":"Why?"}' },
+  }),
+  'GET /v1/runs/{run_id}/asks': async () => ({ path: `/v1/runs/${runId}/asks` }),
+  'GET /v1/runs/{run_id}/asks/{ask_id}': async () => {
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"text":"Why?"}' }
+    const { ask_id: askId } = AskReceived.parse(await (await api.ask(`/v1/runs/${runId}/asks`, init)).json())
+    return { path: `/v1/runs/${runId}/asks/${askId}` }
+  },
   'GET /v1/runs/{run_id}/findings': async () => {
     const found = await playRun(api, [{ name: 'one', leaves: 'sound', finds: [{ claim: 'a fault', rule: 'r' }] }])
     return { path: `/v1/runs/${found}/findings` }

@@ -163,7 +163,13 @@ export async function openTestApi(
       notices,
       readerLimits,
     },
-    agendas: { ledger, idempotency: intake.idempotency, records, fullPrompts: options.fullPrompts ?? true },
+    agendas: {
+      ledger,
+      producer: { add: async (_queue, id) => void jobs.push(id) },
+      idempotency: intake.idempotency,
+      records,
+      fullPrompts: options.fullPrompts ?? true,
+    },
     changes: {
       ledger,
       records,

@@ -24,6 +24,7 @@ import { type UsageRouteDeps, usageRoutes } from './routes/usage/usage-routes.ts
 import { probeEndpoints } from './service-endpoints.ts'
 import { type ChangeRouteDeps, changeRoutes } from './routes/review/change-routes.ts'
 import { type AgendaRouteDeps, agendaRoutes } from './routes/agenda/agenda-routes.ts'
+import { type AskRouteDeps, askRoutes } from './routes/agenda/ask-routes.ts'
 import { type RunRouteDeps, runRoutes } from './routes/runs/run-routes.ts'
 import { type ProjectBudgetDeps, projectRoutes } from './routes/access/project-routes.ts'
 import { type TokenRouteDeps, tokenRoutes } from './routes/access/token-routes.ts'
@@ -42,7 +43,7 @@ export type AppDeps = {
   readiness: Readiness
   intake: IntakeDeps
   runs: RunRouteDeps
-  agendas: AgendaRouteDeps
+  agendas: AgendaRouteDeps & AskRouteDeps
   changes: ChangeRouteDeps
   transcripts: TranscriptRouteDeps
   tokens: TokenRouteDeps
@@ -72,6 +73,7 @@ export function createApp(deps: AppDeps): OpenAPIHono<ApiEnv> {
   app.route('/', intakeRoutes(deps.intake))
   app.route('/', runRoutes(deps.runs))
   app.route('/', agendaRoutes(deps.agendas))
+  app.route('/', askRoutes(deps.agendas))
   app.route('/', changeRoutes(deps.changes))
   app.route('/', transcriptRoutes(deps.transcripts))
   app.route('/', tokenRoutes(deps.tokens))

@@ -7,6 +7,7 @@ import { putArtifact } from '#store/objects/stored-records.ts'
 import { testRedis, type TestRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { Problem } from '#schemas/problem-schema.ts'
+import { AskReceived } from '#schemas/ask-schema.ts'
 import { TokenCreated, TokenPage } from '#schemas/token-schema.ts'
 import { openTestApi, runForm, tarOf, type TestApi } from './app.fixture.ts'
 import { anItem, openConducted, playPlan } from './played-agenda.fixture.ts'
@@ -15,7 +16,7 @@ import { endpoints } from './routes/reference/api-document.ts'
 import { textOf } from './routes/events/event-frames.fixture.ts'
 
 /** What one project has, by the names that addresses use. */
-type Ids = Record<'run' | 'asking' | 'conducted' | 'operation' | 'node' | 'token' | 'project', string>
+type Ids = Record<'run' | 'asking' | 'conducted' | 'ask' | 'operation' | 'node' | 'token' | 'project', string>
 type Request = { path: string; init?: RequestInit }
 
 const scopes = ['runs:read', 'runs:write', 'tokens:admin']
@@ -67,9 +68,11 @@ async function withRuns(own: TestApi & { tokenId: string }, name: string): Promi
   const conducted = await openConducted(own, { objective: name, approval: 'plan' })
   await playPlan(own, conducted, [anItem({ item_id: 'lint', objective: name })], 'h1')
   for (const runId of [run, asking, conducted]) await api.ledger.tellEvents(runId)
+  const asked = await own.ask(`/v1/runs/${run}/asks`, json({ text: name }))
+  const { ask_id: ask } = AskReceived.parse(await asked.json())
   const { operationId, node } = plannedOperation(name)
   const runs = { run, asking, conducted }
-  const ids = { ...runs, operation: operationId, node: node.nodeId, token: own.tokenId, project: own.project }
+  const ids = { ...runs, ask, operation: operationId, node: node.nodeId, token: own.tokenId, project: own.project }
   return { ...own, ids }
 }
 
@@ -77,6 +80,7 @@ const unknown = (): Ids => ({
   run: 'r00000000000000000',
   asking: 'r00000000000000001',
   conducted: 'r00000000000000002',
+  ask: 'a0000000000000000',
   operation: 'o0000000000000000',
   node: 'n0000000000000000',
   token: 't0000000000000000',
@@ -133,6 +137,9 @@ const asked: Record<string, (ids: Ids) => Request[] | Promise<Request[]>> = {
   'GET /v1/runs/{run_id}/agenda/decisions/{seq}': ({ conducted }) => get(`/v1/runs/${conducted}/agenda/decisions/4`),
   'POST /v1/runs/{run_id}/messages': ({ conducted }) => post(`/v1/runs/${conducted}/messages`, { text: 'more' }),
   'POST /v1/runs/{run_id}/approval': ({ conducted }) => post(`/v1/runs/${conducted}/approval`, { plan_hash: 'h1' }),
+  'POST /v1/runs/{run_id}/asks': ({ run }) => post(`/v1/runs/${run}/asks`, { text: 'Why?' }),
+  'GET /v1/runs/{run_id}/asks': ({ run }) => get(`/v1/runs/${run}/asks`),
+  'GET /v1/runs/{run_id}/asks/{ask_id}': ({ run, ask }) => get(`/v1/runs/${run}/asks/${ask}`),
   'GET /v1/runs/{run_id}/findings': ({ run, asking }) => [
     ...get(`/v1/runs/${run}/findings`),
     ...get(`/v1/runs/${asking}/findings?agent=lint`),

@@ -5,7 +5,7 @@ import type { NewEvent } from '#domain/event.ts'
 import { originalId, type Outcome, type PlannedOperation } from '#domain/operation.ts'
 import { nextRecord, planReopened } from '#testing/open-test-ledger.ts'
 import type { AskedQuestion } from '#domain/question.ts'
-import type { ComposedFile, Conflict } from '#store/objects/composition.ts'
+import type { ComposedFile, Composition } from '#store/objects/composition.ts'
 import { putEdgeList } from '#store/objects/edge-list.ts'
 import { putNodeList } from '#store/objects/node-list.ts'
 import { type PlanSummary, putPlanSummary } from '#store/objects/plan-summary.ts'
@@ -164,9 +164,9 @@ export async function storeNodes(
 export async function composeRun(
   api: TestApi,
   runId: string,
-  { files, conflicts = [] }: { files: ComposedFile[]; conflicts?: Conflict[] },
+  { files, conflicts = [], ...more }: Partial<Composition> & { files: ComposedFile[] },
 ): Promise<void> {
-  const composition = { v: 1, runId, of: 'proposed', files, conflicts } as const
+  const composition = { v: 1, runId, of: 'proposed', files, conflicts, ...more } as const
   const compositionKey = await putComposition(
     api.objects,
     { projectId: api.project, runId: composition.runId },

@@ -16,6 +16,8 @@ export function parseConfig(env: Env) {
     conductorId: `conductor-${processName()}-${randomBytes(3).toString('hex')}`,
     health: { host: read.REMORA_HEALTH_HOST, port: read.REMORA_CONDUCTOR_HEALTH_PORT },
     model: { ...model, name: read.REMORA_CONDUCTOR_MODEL ?? model.name },
+    /** Names the model that answers what people ask about runs. */
+    chatModel: read.REMORA_CHAT_MODEL ?? read.REMORA_CONDUCTOR_MODEL ?? model.name,
     storage: storageConfig(read),
     leaseMs: read.REMORA_LEASE_MS,
     awayLimitMs: read.REMORA_MODEL_AWAY_LIMIT_S * 1000,

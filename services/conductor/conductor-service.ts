@@ -28,7 +28,7 @@ const graceMs = 5_000
 const runsAtOnce = 8
 
 /**
- * Decides about runs with an objective, in any number of processes. What asks the model is loaded with the first of them: in an embedded stack
+ * Decides about runs with an objective, and answers what people ask about any run, in any number of processes. What asks the model is loaded with the first of them: in an embedded stack
  * the conductor is a part of a process that most runs need without it.
  */
 export async function startConductor(config: ConductorConfig, { log, redactor }: { log: Log; redactor: Redactor }) {
@@ -103,10 +103,15 @@ function startConsumer(
     concurrency: runsAtOnce,
     lockMs: Math.min(mostLockMs, leaseMs),
     log,
-    handler: async ({ run_id: runId }, signal, stalls) => {
+    handler: async ({ run_id: runId, ask_id: askId }, signal, stalls) => {
+      if (askId !== undefined) {
+        const end = await (await steps.get()).answerAsk(runId, askId, signal)
+        return end === 'again' ? end : undefined
+      }
       await unlessDeadly(runId, { phases, origin, signal, stalls }, ledger, () =>
         untilStopped(runId, (own) => step(runId, own), { ledger, stops }, signal),
       )
+      return undefined
     },
   })
 }

@@ -1,5 +1,6 @@
 import { defaultModel } from '#domain/model-health.ts'
 import type { EventOrigin } from '#domain/event.ts'
+import type { AskId } from '#domain/id-schemas.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { StageEnd } from '#store/ledger/run-stage.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
@@ -9,6 +10,7 @@ import { openSharedPool } from '#models/shared-pool.ts'
 import type { Log } from '#platform/log.ts'
 import type { Metrics } from '#platform/metrics/open-metrics.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
+import { answerAsk } from '#stages/conduct/answer-ask.ts'
 import { stepRun, type StepDeps } from '#stages/conduct/step-run.ts'
 import type { ConductorConfig } from './conductor-config.ts'
 
@@ -27,12 +29,15 @@ const slots = 8
 /** Opens what a step needs besides the stores: the model that decides, and all that is said to it. */
 export function openSteps(config: ConductorConfig, { redis, metrics, ...opened }: Opened) {
   const { name, temperature, toolChoice } = config.model
-  const { conductorId: holder, awayLimitMs, leaseMs } = config
+  const { conductorId: holder, chatModel, awayLimitMs, leaseMs } = config
   const model = openSharedPool(config.model, { redis, holder, slots, metrics, log: opened.log })
+  const asked = (named: string | undefined) => async (signal: AbortSignal) => {
+    return { model: named ?? (await model.firstModel(signal)), temperature, toolChoice }
+  }
   const deps: StepDeps = {
     ...opened,
     model,
-    planner: async (signal) => ({ model: name ?? (await model.firstModel(signal)), temperature, toolChoice }),
+    planner: asked(name),
     plannerName: name ?? defaultModel,
     bundle: (project, hash) => getBundle(opened.objects, project, hash),
     awayLimitMs,
@@ -44,6 +49,8 @@ export function openSteps(config: ConductorConfig, { redis, metrics, ...opened }
       const end = await stepRun(runId, deps, signal)
       return end === 'over' || end === 'busy' ? 'idle' : 'ok'
     },
+    answerAsk: (runId: RunId, askId: AskId, signal: AbortSignal) =>
+      answerAsk(runId, askId, { ...deps, ledger: opened.ledger, chat: asked(chatModel) }, signal),
     close: () => model.close(),
   }
 }

@@ -6,7 +6,7 @@ import { newToken, recordId } from '#domain/ids.ts'
 import { getRepositoryRules } from '#store/objects/repository-rules.ts'
 import { openStageJobs } from '#stages/dispatch/stage-jobs.ts'
 import { anItem, dispatchItems, takeStep } from '#testing/conducted-run.ts'
-import { endRun, settleAll } from '#testing/open-test-ledger.ts'
+import { anOutcome, claimReady, endRun, settleAll } from '#testing/open-test-ledger.ts'
 import { useOpened } from '#testing/use-opened.ts'
 import { runDiscoveryStage } from './discovery-stage.ts'
 import { openStages } from './open-stages.fixture.ts'
@@ -57,7 +57,8 @@ describe('planning the items of an agenda', () => {
     expect(begun).toMatchObject({ phase: 'execution', isPlanned: true, conductor: { kind: 'open', version: 0 } })
     expect(await jobsOf(begun)).toEqual(['conductor'])
     const shop = anItem('shop', { where: { paths: ['shop'] } })
-    const docs = anItem('docs', { capability: 'docstring', budget: { operations: 1 }, depends_on: ['shop'] })
+    const where = { names: ['{label,total}', 'm*'] }
+    const docs = anItem('docs', { capability: 'docstring', where, budget: { operations: 1 }, depends_on: ['shop'] })
     await dispatchItems(ledger, runId, shop, docs)
     expect(await jobsOf(await ledger.getRun(runId))).toEqual(['discoveries'])
     expect(await plan(runId)).toBe('ok')
@@ -69,7 +70,7 @@ describe('planning the items of an agenda', () => {
     await settleAll(ledger, runId)
     const { counts } = await agendaOf(runId)
     expect(counts.get('shop')).toMatchObject({ planned: 2, open: 0, ended: { succeeded: 2 } })
-    expect(counts.get('docs')).toMatchObject({ planned: 1, ended: { succeeded: 1 } })
+    expect(counts.get('docs')).toMatchObject({ planned: 1, ended: { succeeded: 1 }, left: 2 }) // beyond its limit
     expect(counts.get('shop')?.reads).not.toBe(counts.get('docs')?.reads)
     expect(await jobsOf(await ledger.getRun(runId))).toEqual(['conductor'])
     expect((await ledger.verify(runId)).violations).toEqual([])
@@ -104,11 +105,31 @@ describe('planning the items of an agenda', () => {
     expect((await ledger.verify(runId)).violations).toEqual([])
   })
 
+  it('does once more, when it is tried again, what it has not done as a whole, and knows what others have not done yet', async () => {
+    const { ledger } = stages.stores
+    const runId = await conducted()
+    const shop = anItem('shop', { where: { paths: ['shop'] } })
+    await dispatchItems(ledger, runId, shop, anItem('all'))
+    await plan(runId)
+    const [whole, part] = await claimReady(ledger, runId)
+    if (whole === undefined || part === undefined) throw new Error('two were ready')
+    await ledger.settle(whole, 1, { outcome: anOutcome(), events: [] })
+    await ledger.settle(part, 1, { outcome: anOutcome({ leavesWork: true }), events: [] })
+    await settleAll(ledger, runId)
+    const before = (await agendaOf(runId)).counts
+    expect([before.get('shop')?.left, before.get('all')]).toMatchObject([1, { planned: 1, left: 2 }])
+    await dispatchItems(ledger, runId, shop)
+    await plan(runId)
+    await settleAll(ledger, runId)
+    expect((await agendaOf(runId)).counts.get('shop')).toMatchObject({ planned: 1, left: 0 })
+    expect((await ledger.verify(runId)).violations).toEqual([])
+  })
+
   it('asks several questions of one file, at the same time too, and the same once more only where it did not end well', async () => {
     const { ledger } = stages.stores
     const runId = await conducted()
     const ask = async (id: string) => {
-      await dispatchItems(ledger, runId, anItem(id, { capability: 'researcher', where: { paths: ['shop'] } }))
+      await dispatchItems(ledger, runId, anItem(id, { capability: 'researcher', where: { paths: ['shop/price.py'] } }))
       await plan(runId)
     }
     for (const id of ['what', 'why']) await ask(id)
@@ -119,9 +140,7 @@ describe('planning the items of an agenda', () => {
     expect(await namesOf(runId)).toEqual(asked)
     const { operations } = await ledger.listOperations(runId, { limit: 100 })
     expect(operations.map(({ supersededBy }) => supersededBy)).toEqual([null, null, null])
-    const again = anItem('why', { capability: 'researcher', where: { paths: ['shop/price.py'] } })
-    await dispatchItems(ledger, runId, again)
-    await plan(runId)
+    await ask('why')
     expect((await agendaOf(runId)).counts.get('why')?.planned).toBe(0) // this item has done it before
     expect((await ledger.verify(runId)).violations).toEqual([])
   })

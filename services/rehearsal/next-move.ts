@@ -9,6 +9,7 @@ import { review } from '#agents/review/host/rehearsal.ts'
 import { sampleData } from '#agents/sample_data/host/rehearsal.ts'
 import { terminal } from '#agents/terminal/host/rehearsal.ts'
 import { testWriting } from '#agents/test/host/rehearsal.ts'
+import { asked } from './ask-rule.ts'
 import { plannerMove } from './planner-policies.ts'
 import { call, type Conclusion, type Move, offering, type Rule } from './rule.ts'
 import { watcher } from './watcher-rule.ts'
@@ -112,6 +113,7 @@ const rules: readonly Rule[] = [
   rewriteFile,
   harness,
   watcher,
+  asked,
 ]
 
 /** Only the required arguments; a path is the file that the conversation is about. */

@@ -19,6 +19,7 @@ const View = z.object({
       capability: z.string(),
       where: z.record(z.string(), z.unknown()),
       depends_on: z.array(z.string()),
+      success_criteria: z.array(z.unknown()).optional(),
     }),
   ),
   decisions: z.number(),
@@ -102,6 +103,11 @@ const policies: Readonly<Record<string, Policy>> = {
   citing: { ...usual, decide: ({ asked }, tries) => complete(tries === 0 ? [noFolder] : (asked.paths ?? [])) },
   none: { bootstrap: () => plan([]), decide: () => complete() },
   one: several(1),
+  /** Gives its items so little time that some of what they would do never begins. */
+  hasty: {
+    ...usual,
+    bootstrap: (view) => plan(agentsOf(view, 3).map((name) => ({ ...itemOf(view, name), budget: { seconds: 1 } }))),
+  },
   several: several(3),
   /** Goes on for ever without anything new. */
   fruitless: {
@@ -141,9 +147,7 @@ function detailsOf(policy: Policy, view: View, tries: number): Details {
 /** Plans the same again: what a refinement does not name is not done. */
 function refined({ objective, agenda }: View): Details {
   const notBegun = agenda.filter(({ status }) => status === 'waiting' || status === 'stale')
-  const items = notBegun.map(({ item_id: id, capability, where, depends_on }) => {
-    return item(id, capability, null, { where, depends_on })
-  })
+  const items = notBegun.map(({ item_id: id, capability, status: _, ...kept }) => item(id, capability, null, kept))
   return { kind: 'refine', objective, items, rationale }
 }
 

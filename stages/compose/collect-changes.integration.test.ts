@@ -2,10 +2,12 @@ import { expect, it } from 'vitest'
 import { countFunnel } from '#change-sets/funnel.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
 import type { RunId } from '#domain/ids.ts'
+import { aPlannedItem, anItem, conductedRun, dispatchItems, takeStep } from '#testing/conducted-run.ts'
 import { anOutcome, aPlannedOperation, testLedger } from '#testing/open-test-ledger.ts'
+import type { Composition } from '#store/objects/composition.ts'
 import { useOpened } from '#testing/use-opened.ts'
 import { collectChanges } from './collect-changes.ts'
-import { madeIn } from './made-sets.ts'
+import { keptOfItems, madeIn } from './made-sets.ts'
 
 const test = useOpened(testLedger)
 
@@ -80,4 +82,20 @@ it('counts what did not pass its checks, until a later generation has tried that
   await test.reopened(runId, [other], 'failed')
   await play(runId)
   expect(await figures()).toEqual([3, 2])
+})
+
+it('counts of each item what the composition keeps, also what was made anew since it collided', async () => {
+  const runId = await conductedRun(test.ledger)
+  const version = await dispatchItems(test.ledger, runId, anItem('lint'))
+  await test.ledger.plan(runId, aPlannedItem('lint', version, [first]))
+  await play(runId, 'c1')
+  await takeStep(test.ledger, runId, { close: { kind: 'done' } })
+  await test.repeated(runId, [first])
+  await play(runId, 'c2')
+  const all = await collected(runId)
+  const kept = (conflicts: Composition['conflicts']) =>
+    keptOfItems(all, madeIn(all, conflicts, { byChangeSet: new Map() }))
+  expect(kept([])).toEqual({ lint: 1 })
+  const conflict = { operationId: first.operationId, path: 'a.py', errorCode: 'WORK_001', reason: 'both' } as const
+  expect(kept([{ changeSetId: 'c2', ...conflict }])).toEqual({})
 })

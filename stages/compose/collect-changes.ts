@@ -19,7 +19,7 @@ export type CollectedChange = {
   isRedone: boolean
 }
 
-export type CodesOfStatus = Record<'failed' | 'blocked', Map<ErrorCode, number>>
+export type CodesOfStatus = Record<'failed' | 'blocked' | 'skipped', Map<ErrorCode, number>>
 
 export type Collected = {
   /** Lists those of one generation after those of the one before, each in the order of its plan. */
@@ -42,7 +42,7 @@ export async function collectChanges(
   signal: AbortSignal,
 ): Promise<Collected> {
   const totals: Collected['totals'] = { turns: 0, promptTokens: 0, completionTokens: 0 }
-  const codes: CodesOfStatus = { failed: new Map(), blocked: new Map() }
+  const codes: CodesOfStatus = { failed: new Map(), blocked: new Map(), skipped: new Map() }
   const unproved: Collected['unproved'] = new Map()
   const nodes: Collected['nodes'] = new Map()
   const changes: CollectedChange[] = []
@@ -85,8 +85,8 @@ function count(
   totals.promptTokens += outcome?.promptTokens ?? 0
   totals.completionTokens += outcome?.completionTokens ?? 0
   const code = outcome?.errorCode
-  if (supersededBy === null && (status === 'failed' || status === 'blocked') && isErrorCode(code))
-    codes[status].set(code, (codes[status].get(code) ?? 0) + 1)
+  const isBad = status === 'failed' || status === 'blocked' || status === 'skipped'
+  if (supersededBy === null && isBad && isErrorCode(code)) codes[status].set(code, (codes[status].get(code) ?? 0) + 1)
 }
 
 export function setsOf(changes: readonly CollectedChange[]): Map<string, ChangeSet> {

@@ -14,7 +14,7 @@ import { collectChanges, type CodesOfStatus, type Collected, selectProposed, set
 import { snakeKeys } from '#domain/wire-keys.ts'
 import type { EvidenceTools } from '#stages/operate/evidence/evidence-checker.ts'
 import { provedByOperation } from './file-proofs.ts'
-import { madeIn } from './made-sets.ts'
+import { keptOfItems, madeIn } from './made-sets.ts'
 import { planRepeats } from './plan-repeats.ts'
 import { acceptByPolicy } from './accept-by-policy.ts'
 import type { PatchDeps } from './compose-patch.ts'
@@ -118,7 +118,10 @@ async function composeAndDecide(run: Run, collected: Collected, deps: ComposeDep
       nodeOf: async (id: string) => nodes.get(id),
       onFiles: deps.onFiles,
       provedBefore: provedByOperation(sets, deps.evidence.tools),
-      madeOf: (conflicts: Composition['conflicts']) => madeIn(collected, conflicts, decisions),
+      madeOf: (conflicts: Composition['conflicts']) => {
+        const made = madeIn(collected, conflicts, decisions)
+        return { made, ...(run.request.objective !== undefined && { keptOfItems: keptOfItems(collected, made) }) }
+      },
     } as const
     const proved = await proveSets(run, selection, deps, signal)
     const repeats = planRepeats({ selected, conflicts: proved.composition.conflicts, generation: run.generation })
@@ -155,7 +158,7 @@ function failureOf({ counts, conductor }: Run, codes: CodesOfStatus): RunFailure
   }
   const endings = (['failed', 'blocked', 'skipped'] as const).filter((status) => (counts[status] ?? 0) > 0)
   if (endings.length === 0 || (counts.succeeded ?? 0) + (counts.unchanged ?? 0) > 0) return undefined
-  const most = codes.failed.size > 0 ? codes.failed : codes.blocked
+  const most = codes[endings.find((status) => codes[status].size > 0) ?? 'failed']
   const [commonest] = [...most].toSorted(([left, times], [right, more]) => more - times || (left < right ? -1 : 1))
   const reason = `no operation ended well: ${endings.map((status) => `${counts[status]} ${status}`).join(', ')}`
   return { status: 'failed', errorCode: commonest?.[0] ?? 'AGENT_011', reason }

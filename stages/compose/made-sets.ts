@@ -1,4 +1,6 @@
+import type { ItemId } from '#domain/agenda.ts'
 import { proofOf } from '#domain/change-set.ts'
+import { originalId } from '#domain/operation.ts'
 import type { Decisions } from '#store/ledger/decisions.ts'
 import type { Composition, MadeSets } from '#store/objects/composition.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
@@ -29,4 +31,22 @@ export function madeIn(
     seen.add(id)
   }
   return [...made.values()]
+}
+
+/** Counts, by item of the agenda, the sets of it that are sound. Work that was done once more since it collided is still that of its item. */
+export function keptOfItems(
+  { changes }: Pick<Collected, 'changes'>,
+  made: readonly MadeSets[],
+): NonNullable<Composition['keptOfItems']> {
+  const sound = new Set(made.flatMap(({ sets }) => sets.flatMap(({ id, place }) => (place === 'sound' ? [id] : []))))
+  const kept = new Map<ItemId, Set<string>>()
+  const itemOf = new Map<string, ItemId>()
+  for (const { set, operation } of changes) {
+    const work = originalId(operation)
+    const item = operation.itemId ?? itemOf.get(work)
+    if (item === undefined) continue
+    itemOf.set(work, item)
+    if (sound.has(set.changeSetId)) getOrMake(kept, item, () => new Set()).add(set.changeSetId)
+  }
+  return Object.fromEntries([...kept].map(([item, ids]) => [item, ids.size]))
 }

@@ -37,7 +37,7 @@ export type SelectedSets = WantedPatch & {
   /** Sets that are not to be composed, since the run's gate left them out, or has not seen them, and what it found. */
   gated?: Pick<Gated, 'leftOut' | 'collided' | 'report'> | undefined
   /** Returns what the composition keeps of all that was made, by what it leaves out. */
-  madeOf?(conflicts: Composition['conflicts']): Composition['made']
+  madeOf?(conflicts: Composition['conflicts']): Pick<Composition, 'made' | 'keptOfItems'>
   /** Is told how many of the changed files are proved, of how many. */
   onFiles?(proved: number, files: number): Promise<void>
 }
@@ -93,9 +93,8 @@ export async function proveSets(
     readBlob: (hash) => deps.blobs.get(projectId, hash),
   })
   const conflicts = [...named, ...(gated?.collided ?? [])]
-  const made = madeOf?.(conflicts)
   const gate = gated?.report
-  const kept = { ...(made && { made }), ...(gate && { gate }) }
+  const kept = { ...madeOf?.(conflicts), ...(gate && { gate }) }
   const { generation } = run
   const what = { of, ...(generation > 1 && { generation }), ...(part && { part }) }
   const composition: Composition = { v: 1, runId, ...what, files: proven.files, conflicts, ...kept }

@@ -12,7 +12,7 @@ describe('what an item has come to', () => {
     ['with nothing to do is met', {}, [], 'met'],
     ['of whose operations some ended well is met', { ended: { succeeded: 1, failed: 9 } }, [], 'met'],
     ['of whose operations none ended well is unmet', { ended: { failed: 1 } }, [], 'unmet'],
-    ['with work left is unmet', { ended: { succeeded: 1, blocked: 1 } }, [{ kind: 'no_work_left' }], 'unmet'],
+    ['with work left is unmet', { ended: { succeeded: 1 }, left: 1 }, [{ kind: 'no_work_left' }], 'unmet'],
     ['with no work left is met', { ended: { succeeded: 1, unchanged: 1 } }, [{ kind: 'no_work_left' }], 'met'],
     ['with too few changes is unmet', { change_sets: 1 }, [{ kind: 'proved_changes', least: 2 }], 'unmet'],
     ['with enough findings is met', { findings: 2 }, [{ kind: 'findings', least: 2 }], 'met'],

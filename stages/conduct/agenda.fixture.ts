@@ -25,7 +25,7 @@ const none = { succeeded: 0, unchanged: 0, skipped: 0, failed: 0, blocked: 0, ca
 export type SomeCounts = Partial<Omit<ItemCounts, 'ended'>> & { ended?: Partial<ItemCounts['ended']> }
 
 export function someCounts({ ended, ...more }: SomeCounts = {}): ItemCounts {
-  const nothing = { planned: 0, open: 0, change_sets: 0, findings: 0, tokens: 0 }
+  const nothing = { planned: 0, open: 0, change_sets: 0, findings: 0, tokens: 0, left: 0 }
   return { ...nothing, ended: { ...none, ...ended }, faults: {}, reads: null, estimate: null, fault: null, ...more }
 }
 

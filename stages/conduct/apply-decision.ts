@@ -18,7 +18,7 @@ export function applyDecision(
   decision: PlannerDecision,
   decided: Decided,
 ): { state: AgendaState; begin?: readonly ItemId[]; close?: Close } {
-  const { heard = [], ...state } = before
+  const { heard = [], cause: _, ...state } = before
   switch (decision.kind) {
     case 'plan': {
       const items = decision.items.map(asWaiting)

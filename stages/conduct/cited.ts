@@ -1,21 +1,20 @@
+import type { RunAnswer } from '#domain/agenda.ts'
 import type { Run } from '#domain/run.ts'
 import type { Operation } from '#domain/operation.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import type { ObjectStore } from '#store/objects/object-store.ts'
 import { readSnapshot } from '#store/objects/snapshot.ts'
 import { getFindings } from '#store/objects/stored-records.ts'
-import type { Nameable, PlannerDecision } from './decision-faults.ts'
+import type { Nameable } from './decision-faults.ts'
 
 export type CiteDeps = { ledger: Pick<Ledger, 'listReported'>; objects: ObjectStore }
 
 /** Finds out which of the files and findings exist that an answer cites. It costs nothing where it cites none. */
 export async function citedIn(
-  decision: PlannerDecision,
+  { paths, findings }: Pick<RunAnswer, 'paths' | 'findings'>,
   run: Run,
   deps: CiteDeps,
 ): Promise<Pick<Nameable, 'paths' | 'findings'>> {
-  if (decision.kind !== 'complete') return { paths: new Set(), findings: new Set() }
-  const { paths, findings } = decision.answer
   return {
     paths: paths.length === 0 ? new Set() : await filesOf(paths, run, deps),
     findings: findings.length === 0 ? new Set() : await placesOf(new Set(findings.map(({ path }) => path)), run, deps),

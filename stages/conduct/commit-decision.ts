@@ -3,7 +3,7 @@ import { type ErrorCode, unreachable } from '#domain/error.ts'
 import type { EventOrigin, NewEvent } from '#domain/event.ts'
 import type { EventData } from '#domain/events/event-table.ts'
 import type { StepCommit } from '#store/ledger/conductor-steps.ts'
-import type { DecisionRecord } from '#store/objects/decision-record.ts'
+import type { DecisionRecord, PlannerQuestion } from '#store/objects/decision-record.ts'
 import { planHash } from './agenda-rules.ts'
 import { applyDecision, beginReady, type Decided, over } from './apply-decision.ts'
 import type { PlannerDecision } from './decision-faults.ts'
@@ -15,27 +15,24 @@ export type StepOutcome = Pick<StepCommit, 'state' | 'dispatch' | 'estimate' | '
 
 type Recorded = { record: DecisionRecord; hash: string }
 
-/** `isDry`: items are only counted. */
-type How = Omit<Decided, 'model'> & { isDry: boolean; origin: EventOrigin }
+/** `isDry`: items are only counted. `decidedBy`: the event of the decision before. */
+type How = Omit<Decided, 'model'> & { isDry: boolean; decidedBy: number | undefined; origin: EventOrigin }
 
 /** Returns what a recorded answer does: the decision, its event and the items that may begin with it; or the end of the run, where it is none. */
 export function outcomeOfDecision(before: AgendaState, { record, hash }: Recorded, how: How): StepOutcome {
   const { outcome, model } = record
   const evidence = evidenceOf(record, hash)
+  const cause = causeOf(before, record.question) ?? how.decidedBy
+  const head = { ...ofConductor(how.origin), ...(cause !== undefined && { causationSeq: cause }) }
   if (outcome.kind === 'invalid') {
     const { reason, given } = outcome
-    const event = {
-      event: 'conductor.decided',
-      ...ofConductor(how.origin),
-      status: 'error',
-      errorCode: 'POLICY_002',
-    } as const
+    const event = { event: 'conductor.decided', ...head, status: 'error', errorCode: 'POLICY_002' } as const
     const data = { kind: 'invalid' as const, reason, given, ...evidence }
     return { ...blocked(before, 'POLICY_002', `no valid decision: ${reason}`), events: [{ ...event, data }] }
   }
   const { decision } = outcome
   const { state: decided, begin, close } = applyDecision(before, decision, { ...how, model })
-  const event = causedBy(before, eventOf(decision, decided, evidence, how.origin))
+  const event = eventOf(decision, decided, evidence, head)
   if (close !== undefined) return { state: decided, dispatch: [], close, events: [event] }
   const estimate = how.isDry || decided.approval !== null ? uncounted(before, decided) : []
   const begun = how.isDry ? { state: decided, dispatch: [] } : beginReady(decided, begin)
@@ -71,15 +68,18 @@ function evidenceOf({ model, promptHash, schemaHash, exchanges, usage }: Decisio
   }
 }
 
-/** How the run goes on after an escalation follows from that, so that the watcher knows what it has caused. */
-function causedBy({ heard = [] }: AgendaState, event: NewEvent): NewEvent {
-  const raised = heard.findLast((message) => message.kind === 'escalation')
-  if (event.event !== 'conductor.decided' || raised?.seq === undefined) return event
-  return { ...event, causationSeq: raised.seq }
+/**
+ * Returns the event that a decision follows from: what was said, where it takes that in; an escalation that it is told of, so that the watcher
+ * knows what it has caused; else what was heard last.
+ */
+function causeOf({ heard = [], cause }: AgendaState, question: PlannerQuestion): number | undefined {
+  const about = question === 'refine' ? 'said' : 'escalation'
+  return heard.findLast(({ kind }) => kind === about)?.seq ?? cause ?? heard.at(-1)?.seq
 }
 
-function eventOf(decision: PlannerDecision, { items }: AgendaState, evidence: Evidence, origin: EventOrigin): NewEvent {
-  const head = ofConductor(origin)
+type Head = ReturnType<typeof ofConductor> & Pick<NewEvent, 'causationSeq'>
+
+function eventOf(decision: PlannerDecision, { items }: AgendaState, evidence: Evidence, head: Head): NewEvent {
   const { rationale, kind } = decision
   const why = { rationale, ...evidence }
   const plan_hash = planHash(items)

@@ -54,7 +54,7 @@ export async function openConducting() {
       if (next === undefined) return
       const { item_id: itemId, version } = next
       const started = anEvent({ event: 'item.started', phase: 'execution', data: { item_id: itemId } })
-      const item = { itemId, version, reads: 'r', objective: 'Do it well.', started }
+      const item = { itemId, version, reads: 'r', objective: 'Do it well.', left: 0, started }
       await ledger.plan(runId, { slice: 0, operations: [], last: true, planHash: itemId, generation, item })
     }
   }

@@ -7,6 +7,7 @@ import {
   maxItems,
   maxRetries,
   type Refinement,
+  type RunAnswer,
 } from '#domain/agenda.ts'
 
 export type PlannerDecision = Bootstrap | Decision | Refinement
@@ -92,9 +93,11 @@ function circleIn(items: readonly AgendaItem[]): string[] | undefined {
   }
 }
 
-type Answer = Extract<Decision, { kind: 'complete' }>['answer']
-
-function answerFaults({ events, paths, findings }: Answer, known: Nameable): string[] {
+/** Says in sentences what an answer cites that does not exist. */
+export function answerFaults(
+  { events, paths, findings }: RunAnswer,
+  known: Pick<Nameable, 'lastSeq' | 'paths' | 'findings'>,
+): string[] {
   const lost = paths.filter((path) => !known.paths.has(path)).map((path) => `answer.paths: there is no file ${path}`)
   const places = findings.map(({ path, line }) => `${path}:${line}`)
   const unknown = places.filter((place) => !known.findings.has(place))
@@ -105,7 +108,7 @@ function answerFaults({ events, paths, findings }: Answer, known: Nameable): str
   ]
 }
 
-function eventFaults(where: string, events: readonly number[], { lastSeq }: Nameable): string[] {
+function eventFaults(where: string, events: readonly number[], { lastSeq }: Pick<Nameable, 'lastSeq'>): string[] {
   const beyond = events.filter((seq) => seq > lastSeq)
   return beyond.length === 0 ? [] : [`${where}: there is no event ${beyond.join(', ')}, the last one is ${lastSeq}`]
 }

@@ -22,12 +22,19 @@ export function drainInbox(
   now: number,
 ): AgendaState {
   const items = state.items.map((item) => withCounts(item, counts.get(item.item_id)))
-  return messages.reduce((known, message) => hear(known, message, now), { ...state, items })
+  return messages.reduce(
+    (known, message) => {
+      const { seq: cause = known.cause } = message
+      return { ...hear(known, message, now), ...(cause !== undefined && { cause }) }
+    },
+    { ...state, items },
+  )
 }
 
 function withCounts(item: ItemState, counts: ItemCounts | undefined): ItemState {
   const reads = counts?.reads ?? item.reads
   const known = { ...item, ...(reads !== undefined && { reads }) }
+  if (counts !== undefined && item.status === 'ended') return { ...known, result: counts }
   if (counts === undefined || !isUnderWay(item)) return known
   if (isOver(counts)) return { ...known, status: counts.fault === null ? 'ended' : 'blocked', result: counts }
   return counts.planned > 0 ? { ...known, status: 'active' } : known

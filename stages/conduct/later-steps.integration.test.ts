@@ -1,11 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import { type ConductorState, type InboxMessage, PlanningItem } from '#domain/agenda.ts'
+import type { RunId } from '#domain/ids.ts'
 import { useOpened } from '#testing/use-opened.ts'
 import { openConducting } from './conducted-run.fixture.ts'
 
 const run = useOpened(openConducting)
 
 const openOf = (state: ConductorState | null) => (state?.kind === 'open' ? state.planning : [])
+
+/** The decisions, with what each follows from. */
+async function decidedIn(runId: RunId): Promise<string[]> {
+  const events = await run.eventsOf(runId)
+  const decided = events.filter(({ event }) => /^(?:\w+\.decided|objective\.refined|plan\.approved)$/.test(event))
+  return decided.map(({ event, causationSeq: cause }) =>
+    cause === undefined ? event : `${event} ← ${events[cause - 1]?.event}`,
+  )
+}
 
 describe('the steps after it', () => {
   it('ask nobody while items are under way, and then how the run goes on: another way where one was closed', async () => {
@@ -23,6 +33,9 @@ describe('the steps after it', () => {
       ['lint', 'ended'],
     ])
     expect(answer).not.toBeNull()
+    const next = 'conductor.decided ← item.ended'
+    expect(await decidedIn(runId)).toEqual(['agenda.decided', next, next])
+    expect((await run.ledger.verify(runId)).violations.filter(({ message }) => message.includes('follows'))).toEqual([])
   })
 
   it('block the run once two decisions have brought nothing new, without asking for a third', async () => {
@@ -66,13 +79,22 @@ describe('the steps after it', () => {
     expect([await step(runId), await asked()]).toEqual(['idle', 1])
     await run.endItems(runId)
     expect([await step(runId), await asked()]).toEqual(['over', 3])
-    const decisions = (await run.eventsOf(runId)).map(({ event }) => event)
-    expect(decisions.filter((event) => /^(?:agenda|conductor|objective)\./.test(event))).toEqual([
+    expect(await decidedIn(runId)).toEqual([
       'agenda.decided',
-      'objective.extended',
-      'objective.refined',
-      'conductor.decided',
+      'objective.refined ← objective.extended',
+      'conductor.decided ← objective.refined',
     ])
+  })
+
+  it('let who plans anew know all of what has not begun, its criteria too', async () => {
+    const runId = await run.conducted({ approval: 'plan' })
+    const { step } = await run.conductor('replan')
+    await step(runId)
+    const planned = (await run.agendaOf(runId)).items
+    await run.tell(runId, { kind: 'said', text: 'and the docs', by: 'me' }, 'said')
+    await step(runId)
+    expect((await run.agendaOf(runId)).items).toEqual(planned)
+    expect(planned[0]?.success_criteria).toEqual([{ kind: 'proved_changes', least: 1 }])
   })
 
   it('of a plan that is only counted end the run when all is counted', async () => {

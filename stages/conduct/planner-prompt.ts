@@ -1,6 +1,4 @@
-import { z } from 'zod'
 import { Bootstrap, Decision, Refinement } from '#domain/agenda.ts'
-import type { JsonSchema, ToolDefinition } from '#domain/turn.ts'
 import { submitToolName } from '#bundles/tool-definition.ts'
 import type { PlannerQuestion } from '#store/objects/decision-record.ts'
 import { fenced } from '#stages/operate/context/bounded-text.ts'
@@ -13,7 +11,7 @@ const maxViewCharacters = 24_000
 
 const role = `You decide what Remora does with one repository. Remora runs agents, called capabilities: each works on many code nodes at once,
 every change is checked by programs, and you never write code yourself. An item of the agenda gives one capability its work: \`where\` names
-paths (globs), languages, kinds or ids of nodes, and an empty \`where\` is all of the run; \`depends_on\` names items that must have ended well before
+paths (globs), names (globs of qualified names, as Shop.*), languages, kinds or ids of nodes, and an empty \`where\` is all of the run; \`depends_on\` names items that must have ended well before
 it begins. Give an item success criteria that code can check: no_work_left, findings, proved_changes, tests_pass; \`judged\` is for the rest.
 Use as few items as the objective needs, and only capabilities that are listed.
 
@@ -39,29 +37,4 @@ export function plannerPrompts(
 ): { system: string; message: string } {
   const data = fenced(JSON.stringify(fitValue(view, maxViewCharacters)), 'json')
   return { system: `${role}\n\n${tasks[question]}`, message: `${data}\n\nIt is ${now.toISOString()}.` }
-}
-
-const tools = new Map<PlannerQuestion, ToolDefinition>()
-
-/** Returns the one tool that is offered for a question: its `details` are held to the schema of the decision. */
-export function decisionTool(question: PlannerQuestion): ToolDefinition {
-  const known = tools.get(question)
-  if (known !== undefined) return known
-  const made = { name: submitToolName, description: 'Submit the decision.', parameters: parametersFor(question) }
-  tools.set(question, made)
-  return made
-}
-
-function parametersFor(question: PlannerQuestion): JsonSchema {
-  const { $schema: _, ...details } = z.toJSONSchema(decisionSchemas[question], { io: 'input' })
-  return {
-    type: 'object',
-    properties: {
-      status: { type: 'string', enum: ['success'] },
-      summary: { type: 'string', description: 'The decision in one sentence.' },
-      details: { ...details, title: question },
-    },
-    required: ['status', 'summary', 'details'],
-    additionalProperties: false,
-  }
 }

@@ -10,6 +10,7 @@ import { openNodeLists } from '#store/objects/node-list.ts'
 import type { ObjectStore } from '#store/objects/object-store.ts'
 import { oneLine } from '#stages/operate/context/bounded-text.ts'
 import { verdictOn } from './agenda-rules.ts'
+import { hasBegun } from './decision-faults.ts'
 
 export type Capability = Pick<BundleFile, 'name' | 'description' | 'languages' | 'node_kinds'>
 
@@ -39,7 +40,7 @@ export async function plannerView({ run, state, question, capabilities }: Asked,
     decisions_without_progress: state.fruitless,
     heard: (state.heard ?? []).map(heardView),
     faults: await commonestFaults(run, deps),
-    events: await notableEvents(run, deps),
+    events: await notableEvents(run, notable, deps),
   }
 }
 
@@ -48,7 +49,7 @@ const mostFolders = 30
 const mostCounted = 20_000
 
 /** Counts the code nodes by language, kind and folder, so that a plan can name what is there. */
-async function repositoryView({ projectId, runId, nodeListKey, nodes, files }: Run, { objects }: ViewDeps) {
+export async function repositoryView({ projectId, runId, nodeListKey, nodes, files }: Run, { objects }: ViewDeps) {
   const [languages, kinds, folders] = [new Map<string, number>(), new Map<string, number>(), new Map<string, number>()]
   let counted = 0
   if (nodeListKey !== null) {
@@ -77,9 +78,10 @@ function commonest(counts: ReadonlyMap<string, number>): [name: string, nodes: n
   return [...counts].toSorted(([, one], [, other]) => other - one).slice(0, mostFolders)
 }
 
-function itemView(item: ItemState) {
+export function itemView(item: ItemState) {
   const { item_id, capability, where, objective, depends_on, status, retries, result } = item
-  const { planned = 0, ended = {}, change_sets = 0, findings = 0, faults = {}, fault = null } = result ?? {}
+  const { success_criteria, budget, priority } = item
+  const { planned = 0, ended = {}, change_sets = 0, findings = 0, left = 0, faults = {}, fault = null } = result ?? {}
   return {
     item_id,
     capability,
@@ -88,12 +90,15 @@ function itemView(item: ItemState) {
     depends_on,
     status,
     retries,
+    // Whoever plans it anew must know all of it.
+    ...(!hasBegun(item) && { success_criteria, budget, priority }),
     ...(result !== undefined && {
       criteria: verdictOn(item),
       operations: planned,
       ended,
       change_sets,
       findings,
+      left,
       faults,
       fault,
     }),
@@ -116,14 +121,15 @@ function heardView(message: InboxMessage) {
 
 const mostFaults = 8
 
-async function commonestFaults({ runId }: Run, { ledger }: ViewDeps) {
+export async function commonestFaults({ runId }: Run, { ledger }: ViewDeps) {
   const faults = await ledger.countFailures(runId)
   return faults.slice(0, mostFaults).map(({ errorCode, count, first: { bundle, node, outcome } }) => {
     return { error_code: errorCode, count, agent: bundle, path: node.path, reason: oneLine(outcome?.reason ?? '', 200) }
   })
 }
 
-const notable: ReadonlySet<EventName> = new Set([
+/** A decision may rest on them. */
+export const notable: ReadonlySet<EventName> = new Set([
   'run.accepted',
   'snapshot.stored',
   'nodes.discovered',
@@ -141,11 +147,15 @@ const firstEvents = 20
 const lastEvents = 200
 const mostEvents = 30
 
-/** Returns the first events of a run and the last ones, as far as a decision may rest on them. */
-async function notableEvents({ runId, seq }: Run, { ledger }: ViewDeps) {
+/** Returns those of these names among the first events of a run and the last ones. */
+export async function notableEvents(
+  { runId, seq }: Run,
+  names: ReadonlySet<EventName>,
+  { ledger }: Pick<ViewDeps, 'ledger'>,
+) {
   const first = await ledger.readEvents(runId, { after: 0, limit: firstEvents })
   const last = await ledger.readEvents(runId, { after: Math.max(firstEvents, seq - lastEvents), limit: lastEvents })
-  const shown = [...first, ...last].filter(({ event }) => notable.has(event))
+  const shown = [...first, ...last].filter(({ event }) => names.has(event))
   return shown.slice(-mostEvents).map(eventView)
 }
 

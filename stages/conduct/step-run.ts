@@ -78,19 +78,22 @@ async function takeStep(run: Run, step: Step, deps: StepDeps, signal: AbortSigna
   const reply = await replyOf(run, step, deps)
   const inbox = step.inbox.slice(0, reply?.record.heard ?? step.inbox.length)
   const state = drainInbox(step.state, inbox, step.counts, Date.now())
-  const approvals = approvalsIn(step.state, state, deps.origin)
+  const approvals = approvalsIn(step, state, deps.origin)
   const done = (outcome: StepOutcome): Taken => {
     const waits =
       outcome.close === undefined && waitsForApproval(outcome.state) ? { kind: 'approval' as const } : undefined
     return { waits, ...outcome, events: [...approvals, ...outcome.events], consumed: inbox.length }
   }
-  const how = { ...madeBy(run), approves: run.request.approval === 'plan', isDry: run.request.dryRun }
+  const { approval, dryRun: isDry } = run.request
+  const how = { ...madeBy(run), approves: approval === 'plan', isDry, decidedBy: step.decidedBy }
   const decided = (recorded: Recorded) =>
     done(outcomeOfDecision(state, recorded, { ...how, now: Date.now(), origin: deps.origin }))
   if (reply !== undefined) return decided(reply)
   const next = nextWithoutModel(run, step, state)
   if (next.kind === 'commit') return done(next.outcome)
-  if (next.kind === 'rest') return inbox.length === 0 ? 'idle' : done({ state, dispatch: [], events: [] })
+  // A decision after an approval follows from its event, which is in the ledger before that.
+  if (next.kind === 'rest' || approvals.length > 0)
+    return inbox.length === 0 ? 'idle' : done({ state, dispatch: [], events: [] })
   const asked = { run, step, state, question: next.question }
   const answer = await ask(asked, deps, signal).catch((error: unknown) =>
     withoutPlanner(run, step, { error, deps, signal }),
@@ -119,10 +122,11 @@ function madeBy({ counts, findings }: Run) {
   return { progress: counts.succeeded + findings }
 }
 
-function approvalsIn(before: AgendaState, { approval }: AgendaState, origin: EventOrigin): NewEvent[] {
-  if (approval?.by === undefined || before.approval?.at === approval.at) return []
+function approvalsIn({ state, decidedBy }: Step, { approval }: AgendaState, origin: EventOrigin): NewEvent[] {
+  if (approval?.by === undefined || state.approval?.at === approval.at) return []
   const data = { plan_hash: approval.plan_hash, by: approval.by }
-  return [{ event: 'plan.approved', ...ofConductor(origin), data }]
+  const follows = decidedBy === undefined ? {} : { causationSeq: decidedBy }
+  return [{ event: 'plan.approved', ...ofConductor(origin), ...follows, data }]
 }
 
 type Next =
@@ -168,7 +172,7 @@ async function ask(
     const asked = { run, state, question, capabilities }
     const nameable = { state, capabilities: capabilities.map(({ name }) => name), lastSeq: run.seq }
     const faults = async (decision: PlannerDecision) =>
-      decisionFaults(decision, { ...nameable, ...(await citedIn(decision, run, deps)) })
+      decisionFaults(decision, { ...nameable, ...(await citedIn(citationsOf(decision), run, deps)) })
     const view = await plannerView(asked, deps)
     const record = await askPlanner({ ...asked, view, heard: step.inbox.length, faults }, deps, signal)
     const { outcome } = record
@@ -177,6 +181,10 @@ async function ask(
   } finally {
     await stopRenewing()
   }
+}
+
+function citationsOf(decision: PlannerDecision) {
+  return decision.kind === 'complete' ? decision.answer : { paths: [], findings: [] }
 }
 
 type Failed = { error: unknown; deps: StepDeps; signal: AbortSignal }

@@ -99,15 +99,16 @@ const jobDueMs = 5_000
 const slicePerSweep = 500
 
 /**
- * Once a second, recovers the lost operations of a run, and ends those whose question was not answered in time. Lost are those
- * whose worker fell silent, and dispatched ones without a job in the queue. The first time, every dispatched one is looked for:
- * a dispatcher that died had not added its last jobs.
+ * Once a second, recovers the lost operations of a run, and ends those whose question was not answered in time, or whose item has no time left. Lost
+ * are those whose worker fell silent, and dispatched ones without a job in the queue. The first time, every dispatched one is looked for: a dispatcher
+ * that died had not added its last jobs.
  */
 export async function sweepRun(run: Run, state: DispatchState, { ledger, producer }: SweepDeps): Promise<void> {
   const { sweepAt } = state
   if (sweepAt !== undefined && performance.now() < sweepAt) return
-  const { runId, counts } = run
-  if (counts.running + counts.pending + counts.waiting > 0) while ((await ledger.sweep(runId)).left > 0);
+  const { runId, counts, conductor } = run
+  if (counts.running + counts.pending + counts.waiting > 0 || conductor?.kind === 'open')
+    while ((await ledger.sweep(runId)).left > 0);
   if (counts.dispatched > 0 && run.stop === null) {
     const agedMs = sweepAt === undefined ? 0 : jobDueMs
     const old = await ledger.dispatchedLongAgo(runId, { agedMs, limit: slicePerSweep })

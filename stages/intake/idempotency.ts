@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { AppError } from '#domain/error.ts'
 import { newToken, RunId, sha256 } from '#domain/ids.ts'
 
 /** Says what an `Idempotency-Key` stands for: the body that first came with it, and the run, its generation or the token that came of it. */
@@ -47,6 +48,18 @@ export const IdempotencyHeader = z.object({
       description: 'the same key with the same body gives the same answer for 24 hours, with another body INTAKE_005',
     }),
 })
+
+/** Throws INTAKE_005 for a key that came before with another body, or to another run. */
+export async function expectSameBody(
+  { projectId, key, runId, body }: { projectId: string; key: string | undefined; runId: RunId; body: unknown },
+  idempotency: IdempotencyStore,
+): Promise<void> {
+  if (key === undefined) return
+  const bodyHash = sha256(JSON.stringify([runId, body]))
+  const first = await idempotency.claim(projectId, key, { bodyHash, runId })
+  if (first.bodyHash === bodyHash) return
+  throw new AppError('INTAKE_005', 'This Idempotency-Key was used before with another request.')
+}
 
 /** Names what a request asks the ledger for, which keeps the name with it: so long the same key has it done once. */
 export function commandOf(idempotencyKey: string | undefined): string {

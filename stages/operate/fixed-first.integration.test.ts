@@ -49,7 +49,7 @@ describe('safe fixes in what an agent works on', () => {
     expect(prompt).toContain('Its faults:\n- line 9, column 15: E711')
     expect(prompt).not.toContain('F541')
     expect(after).toBe(source.replace('f"ä"', '"ä"').replace('f"b"', '"b"'))
-    expect(outcome).toMatchObject({ status: 'succeeded', turns: 1, changedFiles: ['src/shop.py'] })
+    expect(outcome).toMatchObject({ status: 'succeeded', turns: 1, changedFiles: ['src/shop.py'], leavesWork: true })
     const { evidence } = (await bench.bundle('lint')).file
     expect(record.changeSet?.evidence.map(({ check, ok }) => [check, ok])).toEqual(evidence.map((one) => [one, true]))
   })
@@ -59,11 +59,12 @@ describe('safe fixes in what an agent works on', () => {
     const { outcome, after } = await work(await onShelf(), mending, { own: shelf })
     expect(after).toBe(source.replace('f"ä"', '"ä"').replace('f"b"', '"b"').replace('row == None', 'row is None'))
     expect(outcome).toMatchObject({ status: 'succeeded', turns: 1 })
+    expect(outcome?.leavesWork).toBeUndefined()
   })
 
   it('are not kept where it says that it failed', async () => {
     const { outcome, record } = await work(await onShelf(), [[submitting('failed')]], { own: shelf })
-    expect(outcome).toMatchObject({ status: 'failed', errorCode: 'AGENT_011', changedFiles: [] })
+    expect(outcome).toMatchObject({ status: 'failed', errorCode: 'AGENT_011', changedFiles: [], leavesWork: true })
     expect(record.changeSet).toBeNull()
   })
 

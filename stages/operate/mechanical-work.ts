@@ -101,7 +101,7 @@ function outcomeOf(running: RunningAttempt, { sets, fixed, leftAlone }: Mechanic
   const made = fixed.map(({ rules, count }) => `${rules.join(', ')} (${count})`).join('; ')
   const left = leftAlone.length === 0 ? '' : `; left alone: ${leftAloneText(leftAlone)}`
   const summary = `${made === '' ? 'no fix was made' : `fixed without a model: ${made}`}${left}`
-  const cost = costSoFar(running)
+  const cost = { ...(leftAlone.length > 0 && { leavesWork: true as const }), ...costSoFar(running) }
   if (sets.length === 0) return { status: 'unchanged', summary, changedFiles: [], ...cost }
   const changeSetIds = sets.map((set) => set.changeSetId)
   return { status: 'succeeded', summary, changeSetIds, changedFiles: [running.attempt.node.path], ...cost }

@@ -1,7 +1,7 @@
 import { allowedPrograms, provesTests } from '#domain/agent-bundle.ts'
 import { AppError, asAppError, ModelUnavailable } from '#domain/error.ts'
 import { newToken } from '#domain/ids.ts'
-import type { RequestProgress, Submission } from '#domain/turn.ts'
+import type { RequestProgress } from '#domain/turn.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import type { StopSignals } from '#store/ledger/stop-signals.ts'
 import type { LoopState } from '#store/objects/attempt-record.ts'
@@ -132,7 +132,8 @@ async function letAgentWork(
     attempt.bundleHash,
   )
   await requireTaken(settings, deps, signal)
-  const verify = async (submission: Submission, stopped: AbortSignal) => {
+  const verify: AgentRun['verify'] = async (submission, stopped) => {
+    if (submission.status !== 'success') return { kind: 'holds' } // it claims nothing
     journal.does('proof')
     return verifySubmission(submission, await running.prove(stopped))
   }

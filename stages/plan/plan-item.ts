@@ -43,12 +43,15 @@ export async function planItem(
   const nodes = found.nodes.filter(isIn(item.where))
   const { known } = await knownWorks(runId, next.generation, deps.ledger)
   const ofItem = { ...found, nodes, bundles: [pinned] }
-  const planWith = (may: ReturnType<typeof mayDo>) => {
-    const choices = { limit: limitOf(item, pinned, run) }
-    return findPlan(run, ofItem, { environment: run.environment ?? undefined, choices, may }, deps, signal)
-  }
   const { own, workOf } = worksOf(item, pinned, known)
-  const { planned, work, summary } = await planWith(mayDo(itemId, own, workOf))
+  const undone = new Set<OperationId>()
+  const choices = { limit: limitOf(item, pinned, run) }
+  const may = mayDo(itemId, own, undone)
+  const how = { environment: run.environment ?? undefined, choices, may: (id: OperationId) => may(workOf(id) ?? id) }
+  const { planned, work, summary, unseen } = await findPlan(run, ofItem, how, deps, signal)
+  // An item with as many operations as its bundle says that it needs leaves nothing to do on other nodes.
+  const isEnough = pinned.bundle.file.item_operations !== undefined && item.budget.operations === undefined
+  const left = undone.size + (isEnough ? 0 : planned.beyondLimit + unseen)
   const reads = readsOf(nodes, found.snapshot)
   if (next.estimate || request.dryRun) {
     const tokens = summary.agents[item.capability]?.estimatedTokens ?? 0
@@ -60,10 +63,10 @@ export async function planItem(
   const basis = openBasis(pinned, { ids: dependenciesOf(item, agenda.state), known })
   const idOf = (id: OperationId) => workOf(id) ?? (known.has(id) ? recordId(id, generation) : id)
   const operations = asRecords(planned.operations.map(withIds(idOf)), own, { generation }).map(basis)
-  const started = startedEvent(item, { operations, generation, summary })
+  const started = startedEvent(item, { operations, generation, left, summary })
   await planSlices(
     runId,
-    { operations, generation, item: { itemId, version, reads, objective: item.objective, started } },
+    { operations, generation, item: { itemId, version, reads, objective: item.objective, left, started } },
     deps.ledger,
   )
 }
@@ -96,15 +99,20 @@ function capabilityOf({ item_id: id, capability }: ItemState, bundles: readonly 
   throw new AppError('INTAKE_006', `item "${id}" names the agent "${capability}", the run has ${names}`)
 }
 
-/** An absent list leaves nothing out; an empty one of paths, languages or kinds neither. */
-function isIn({ paths = [], languages = [], kinds = [], node_ids: ids }: Where): (node: CodeNode) => boolean {
-  const hasPath = paths.length === 0 ? () => true : pathGlobs(paths)
+/** An absent list leaves nothing out; an empty one of paths, names, languages or kinds neither. */
+function isIn({ paths, names, languages = [], kinds = [], node_ids: ids }: Where): (node: CodeNode) => boolean {
+  const [hasPath, hasName] = [matching(paths), matching(names)]
   const [ofLanguage, ofKind, named] = [new Set(languages), new Set<string>(kinds), ids && new Set(ids)]
-  return ({ nodeId, path, language, kind }) =>
+  return ({ nodeId, path, qualifiedName, language, kind }) =>
     hasPath(path) &&
+    hasName(qualifiedName) &&
     (ofLanguage.size === 0 || ofLanguage.has(language)) &&
     (ofKind.size === 0 || ofKind.has(kind)) &&
     (named === undefined || named.has(nodeId))
+}
+
+function matching(globs: readonly string[] = []): (text: string) => boolean {
+  return globs.length === 0 ? () => true : pathGlobs(globs)
 }
 
 /** The limit of a run is for all of its items together. */
@@ -137,12 +145,17 @@ function withIds(idOf: (id: OperationId) => OperationId) {
   }
 }
 
-function mayDo(itemId: ItemId, known: KnownWorks, workOf: (id: OperationId) => OperationId | undefined) {
+/** `undone`: takes what is left to another item that has not done it yet. */
+function mayDo(itemId: ItemId, known: KnownWorks, undone: Set<OperationId>) {
   return (id: OperationId): string | undefined => {
-    const before = known.get(workOf(id) ?? id)
+    const before = known.get(id)
     if (before === undefined) return undefined
-    if (!isEndedOperation(before.status)) return 'another item of the agenda works on it'
-    const isDone = before.status === 'succeeded' || before.status === 'unchanged'
+    const { status, outcome } = before
+    const isDone = (status === 'succeeded' || status === 'unchanged') && outcome?.leavesWork === undefined
+    if (!isEndedOperation(status)) {
+      undone.add(id)
+      return 'another item of the agenda works on it'
+    }
     return isDone && before.itemId === itemId ? 'this item has done it before' : undefined
   }
 }
@@ -198,9 +211,9 @@ async function keepRules(
   })
 }
 
-type Started = { operations: readonly PlannedOperation[]; generation: number; summary: PlanSummary }
+type Started = { operations: readonly PlannedOperation[]; generation: number; left: number; summary: PlanSummary }
 
-function startedEvent(item: ItemState, { operations, generation, summary }: Started): NewEvent {
+function startedEvent(item: ItemState, { operations, generation, left, summary }: Started): NewEvent {
   const plan = summary.agents[item.capability]
   return {
     event: 'item.started',
@@ -213,7 +226,7 @@ function startedEvent(item: ItemState, { operations, generation, summary }: Star
       generation,
       looked_at: plan?.lookedAt ?? 0,
       skipped: commonest(plan?.skipped ?? [], namedInEvent).map(({ reason, count }) => ({ reason, count })),
-      beyond_limit: summary.beyondLimit,
+      left,
       notices: summary.notices.slice(0, namedInEvent),
     },
   }

@@ -128,12 +128,13 @@ export async function findPlan(
     const work = await findWork(asked.filter(part.has), bundles, surveys)
     const ofPart = nodes.filter(part.has)
     const planned = planOperations(ofPart, bundles, { work: may === undefined ? work : only(work, may), ...choices })
-    return { nodes: ofPart, work, planned, notices: [...(survey?.notices ?? []), ...work.notices, ...part.notices] }
+    const notices = [...(survey?.notices ?? []), ...work.notices, ...part.notices]
+    return { nodes: ofPart, work, planned, unseen: part.unseen, notices }
   }
-  const { planned, work, notices, ...looked } = await planUpTo(choices.limit, nodes, planOf)
+  const { planned, work, unseen, notices, ...looked } = await planUpTo(choices.limit, nodes, planOf)
   const left = base && { unchanged }
   const summary = summarisePlan({ nodes: looked.nodes, ...left, bundles, planned, skipped, notices })
-  return { planned, work, summary, programs }
+  return { planned, work, unseen, summary, programs }
 }
 
 function only(work: PlannedWork, may: WorkFilter): Pick<PlannedWork, 'of'> {

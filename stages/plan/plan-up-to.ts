@@ -4,7 +4,9 @@ import type { CodeNode } from '#domain/code-node.ts'
 export type LookedAt = {
   paths: ReadonlySet<string>
   has(node: CodeNode): boolean
-  /** Tells users which files were not looked at. */
+  /** Counts the files that are not looked at. */
+  unseen: number
+  /** Tells users which these are. */
   notices: readonly string[]
 }
 
@@ -40,5 +42,5 @@ function firstFiles(nodes: readonly CodeNode[], most: number): LookedAt {
     left.size === 0
       ? []
       : [`the limit is reached before ${[...left][0]}: from there on ${left.size} ${files} not looked at`]
-  return { paths, has: ({ path }) => paths.has(path), notices }
+  return { paths, has: ({ path }) => paths.has(path), unseen: left.size, notices }
 }

@@ -45,9 +45,10 @@ describe('a review', () => {
     expect(requests).toHaveLength(2)
   })
 
-  it('fails when the model gives up, does not answer, or breaks', async () => {
-    const { review } = await reviewed([[submitting('failed')]])
+  it('fails when the model gives up twice, does not answer, or breaks', async () => {
+    const { review, requests } = await reviewed([[submitting('failed')]])
     expect(review).toMatchObject({ kind: 'failed', code: 'AGENT_011' })
+    expect(requests[1]?.messages.at(-1)).toMatchObject({ content: expect.stringContaining('must be "success"') })
     expect((await reviewed(['nothing to see'])).review).toMatchObject({ kind: 'failed', code: 'AGENT_003' })
     expect((await reviewed([new TypeError('broken')])).review).toMatchObject({ kind: 'failed', reason: 'broken' })
   })

@@ -19,6 +19,7 @@ export type OperationAccount = {
   status: OperationStatus
   hasOutcome: boolean
   findings: number
+  leavesWork: boolean
   waitsFor: Dependency[]
   question: string | null
   generation: number
@@ -34,7 +35,7 @@ export type OperationAccount = {
 export type Dependency = { id: OperationId; any: boolean }
 
 const text = z.string().nullable()
-const FindingsCount = z.object({ findings: z.int().default(0) })
+const Counted = z.object({ findings: z.int().default(0), leavesWork: z.boolean().default(false) })
 const rowFields = ['status', 'outcome', 'question', 'repeats', 'superseded', 'gen', 'item', 'reserved'] as const
 const Row = z.tuple([OperationStatus, text, text, text, text, text, text, text])
 
@@ -51,7 +52,7 @@ export async function readAccounts(store: LedgerStore, runId: RunId): Promise<Ma
       const isSaying = saying[index] === 1
       const [status, outcome, question, repeated, supersededBy, gen, itemId, tokens] = Row.parse(rows[index])
       const repeats = RepeatedWork.nullable().parse(parseJson(repeated ?? 'null'))
-      const facts = { hasOutcome: outcome !== null, findings: FindingsCount.parse(parseJson(outcome ?? '{}')).findings }
+      const facts = { hasOutcome: outcome !== null, ...Counted.parse(parseJson(outcome ?? '{}')) }
       const generation = Number(gen ?? 1)
       const now = { status, ...facts, waitsFor: [], question, isSaying, reserved: Number(tokens ?? 0) }
       accounts.set(id, { ...now, generation, itemId, repeats, supersededBy })

@@ -4,6 +4,7 @@ import type { PlannedOperation } from '#domain/operation.ts'
 import { aPlannedItem, anItem, conductedRun, dispatchItems, takeStep } from '#testing/conducted-run.ts'
 import { anEvent, anOutcome, aPlannedOperation, endRun, testLedger } from '#testing/open-test-ledger.ts'
 import { useOpened } from '#testing/use-opened.ts'
+import { runKeys } from './keys.ts'
 import { forgetRun } from './retention.ts'
 
 const test = useOpened(testLedger)
@@ -76,9 +77,10 @@ describe('an item of an agenda', () => {
     await ledger.settle(one, 1, well)
     expect(await heardOf(runId)).toEqual([])
     for (const _ of [1, 2]) await ledger.settle(other, 1, badly)
-    expect(await heardOf(runId)).toEqual([{ kind: 'item_ended', item_id: 'lint' }])
+    const heard = await heardOf(runId)
     const [decided, ended, ...more] = await eventsOf(runId, 'agenda.decided', 'item.ended', 'item.blocked')
     expect(more).toEqual([])
+    expect(heard).toEqual([{ kind: 'item_ended', item_id: 'lint', seq: ended?.seq }])
     expect(ended?.data).toMatchObject({
       item_id: 'lint',
       operations: 2,
@@ -108,7 +110,7 @@ describe('an item of an agenda', () => {
     const [one, other] = attempts
     if (one === undefined || other === undefined) throw new Error('two are running')
     await ledger.settle(other, 1, { outcome: anOutcome(), events: [] })
-    expect(await heardOf(runId)).toEqual([{ kind: 'item_ended', item_id: 'other' }])
+    expect(await heardOf(runId)).toMatchObject([{ kind: 'item_ended', item_id: 'other' }])
     await ledger.settle(one, 1, { outcome: anOutcome(), events: [] })
     expect(await heardOf(runId)).toHaveLength(2)
     expect((await ledger.getRun(runId)).conductor).toMatchObject({ kind: 'open', messages: 2, planning: [] })
@@ -127,7 +129,7 @@ describe('an item of an agenda', () => {
     expect([await slice(0, first), await slice(0, first)]).toEqual(['planned', 'already'])
     expect((await ledger.getRun(runId)).conductor).toMatchObject({ planning: [{ item_id: 'large', generation: 2 }] })
     await test.settleAll(runId)
-    expect(await heardOf(runId)).toEqual([{ kind: 'item_ended', item_id: 'before' }])
+    expect(await heardOf(runId)).toMatchObject([{ kind: 'item_ended', item_id: 'before' }])
     expect([await slice(1, second), await slice(1, second)]).toEqual(['planned', 'already'])
     await test.settleAll(runId)
     expect(await heardOf(runId)).toHaveLength(2)
@@ -147,7 +149,7 @@ describe('an item of an agenda', () => {
     expect(await ledger.noteItem(runId, wrong)).toBe('noted')
     expect(await ledger.noteItem(runId, wrong)).toBe('already')
     await ledger.noteItem(runId, { itemId: 'counted', version, reads: 'r', estimate: { operations: 3, tokens: 400 } })
-    expect(await heardOf(runId)).toEqual([
+    expect(await heardOf(runId)).toMatchObject([
       { kind: 'item_ended', item_id: 'empty' },
       { kind: 'item_ended', item_id: 'wrong' },
       { kind: 'item_estimated', item_id: 'counted' },
@@ -158,18 +160,46 @@ describe('an item of an agenda', () => {
     expect((await ledger.verify(runId)).violations).toEqual([])
   })
 
+  it('ends when its seconds are over, with what runs: what has not started is skipped, a slice at a time', async () => {
+    const { ledger, redis, namespace } = test
+    const runId = await conductedRun(ledger)
+    const version = await dispatchItems(ledger, runId, anItem('late', { budget: { seconds: 3_600 } }))
+    const operations = Array.from({ length: 450 }, (_, at) => aPlannedOperation(`f${at}`))
+    await ledger.plan(runId, aPlannedItem('late', version, operations))
+    const { taken } = await ledger.dispatch(runId, 2)
+    const [job] = taken
+    if (job === undefined) throw new Error('two were ready')
+    const claimed = await ledger.claim({ runId, ...job }, newToken())
+    expect(await ledger.sweep(runId)).toMatchObject({ left: 0 })
+    const { run } = runKeys(namespace, runId)
+    expect(JSON.parse((await redis.hget(run, 'deadlines')) ?? '')).toMatchObject({ late: { looked_at: 0 } })
+    await redis.hset(run, 'deadlines', JSON.stringify({ late: { at: 1, looked_at: 0 } }))
+    const lefts = [await ledger.sweep(runId), await ledger.sweep(runId), await ledger.sweep(runId)]
+    expect(lefts.map(({ left }) => left)).toEqual([250, 50, 0])
+    expect((await ledger.getRun(runId)).counts).toMatchObject({ ready: 0, dispatched: 0, running: 1, skipped: 449 })
+    if (claimed.kind !== 'claimed') throw new Error('it was dispatched')
+    await ledger.settle(claimed.attempt, 1, { outcome: anOutcome(), events: [] })
+    expect(await heardOf(runId)).toEqual([{ kind: 'item_ended', item_id: 'late' }])
+    const [ended] = await eventsOf(runId, 'item.ended')
+    expect(ended?.data).toMatchObject({ counts: { succeeded: 1, skipped: 449 }, faults: { LIMIT_004: 449 }, left: 449 })
+    expect(await redis.hget(run, 'deadlines')).toBe('{}')
+    expect((await ledger.verify(runId)).violations).toEqual([])
+  })
+
   it('that does a work once more makes its next record, of which alone it counts', async () => {
     const { ledger } = test
     const runId = await conductedRun(ledger)
     await planned(runId, 'one', [first, second])
-    await test.settleAll(runId)
+    for (const [at, attempt] of (await test.claimReady(runId)).entries())
+      await ledger.settle(attempt, 1, { outcome: anOutcome({ changeSetId: `c${at}` }), events: [] })
     const { operationId } = first
-    const repeats = { operationId, supersedes: operationId, because: 'asked' as const, changeSetIds: [] }
+    const repeats = { operationId, supersedes: operationId, because: 'asked' as const, changeSetIds: ['c0'] }
+    const countsOf = async (id: string) => (await ledger.readAgenda(runId))?.counts.get(id)
+    expect(await countsOf('one')).toMatchObject({ change_sets: 2 })
     await planned(runId, 'again', [{ ...first, operationId: recordId(operationId, 2), repeats }, third], 2)
     await test.settleAll(runId)
-    const counts = (await ledger.readAgenda(runId))?.counts
-    expect(counts?.get('one')?.ended.succeeded).toBe(2)
-    expect(counts?.get('again')).toMatchObject({ planned: 2, ended: { succeeded: 2 } })
+    expect(await countsOf('one')).toMatchObject({ change_sets: 1, ended: { succeeded: 2 } })
+    expect(await countsOf('again')).toMatchObject({ planned: 2, ended: { succeeded: 2 } })
     expect((await ledger.getRun(runId)).counts.succeeded).toBe(3)
     expect((await ledger.getRun(runId)).generation).toBe(2)
     await planned(runId, 'one', [], 3)
@@ -191,7 +221,7 @@ describe('an item of an agenda', () => {
     expect(agenda?.state.items.map(({ status }) => status)).toEqual(['cancelled', 'cancelled'])
     expect((await ledger.verify(runId)).violations).toEqual([])
     await conductAgain(runId)
-    expect(await heardOf(runId)).toEqual([{ kind: 'item_ended', item_id: 'one' }, { kind: 'reopened' }])
+    expect(await heardOf(runId)).toMatchObject([{ kind: 'item_ended', item_id: 'one' }, { kind: 'reopened' }])
     const { conductor, generation } = await ledger.getRun(runId)
     const [next] = conductor?.kind === 'open' ? conductor.planning : []
     expect(next?.item_id).toBe('later')
@@ -211,7 +241,8 @@ describe('a run with an objective', () => {
     await takeStep(ledger, runId, { close: { kind: 'blocked', code: 'POLICY_001', reason: 'no way on' } })
     await endRun(ledger, runId, 'blocked')
     await conductAgain(runId)
-    expect(await heardOf(runId)).toEqual([{ kind: 'reopened' }])
+    const [reopened] = await eventsOf(runId, 'run.reopened')
+    expect(await heardOf(runId)).toEqual([{ kind: 'reopened', seq: reopened?.seq }])
     await takeStep(ledger, runId, { close: { kind: 'done' } })
     await endRun(ledger, runId)
     expect(await forgetRun({ redis, namespace }, await ledger.getRun(runId))).toBe('forgotten')
@@ -249,8 +280,8 @@ describe('a step of a conductor', () => {
     const { version, state, inbox } = claimed.step
     const step = { token: 'one', version, state, consumed: inbox.length, dispatch: [], events: [] }
     await ledger.commitStep(runId, step)
-    expect(await heardOf(runId)).toEqual([said('not the examples')])
-    expect(await eventsOf(runId, 'objective.extended')).toHaveLength(2)
+    const [, last] = await eventsOf(runId, 'objective.extended')
+    expect(await heardOf(runId)).toEqual([{ ...said('not the examples'), seq: last?.seq }])
   })
 
   it('that waits for an approval has its run wait, until somebody says something', async () => {

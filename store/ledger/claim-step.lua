@@ -5,13 +5,13 @@ local refused = refusal()
 local max_inbox = 200
 if refused then return { 'kind', refused } end
 local agenda = KEYS[own_keys + 1]
-local run = redis.call('HMGET', keys.run, 'cancel', 'status', 'conductor', 'agenda_version')
+local run = redis.call('HMGET', keys.run, 'cancel', 'status', 'conductor', 'agenda_version', 'decided_by')
 if is_stopped(run) or run[3] ~= 'open' then return { 'kind', 'over' } end
 local held = redis.call('HMGET', agenda, 'token', 'until', 'state', 'reply')
 local at = now()
 if held[1] and held[1] ~= ARGV[1] and tonumber(held[2]) > at then return { 'kind', 'busy', 'untilMs', held[2] } end
 redis.call('HSET', agenda, 'token', ARGV[1], 'until', text(at + tonumber(ARGV[2])))
 return {
-  'kind', 'claimed', 'version', run[4] or '0', 'state', held[3], 'reply', held[4],
+  'kind', 'claimed', 'version', run[4] or '0', 'decidedBy', run[5], 'state', held[3], 'reply', held[4],
   'inbox', cjson.encode(redis.call('LRANGE', keys.inbox, 0, max_inbox - 1)), 'items', cjson.encode(redis.call('HGETALL', keys.items)),
 }

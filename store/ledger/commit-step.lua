@@ -4,7 +4,7 @@
 -- The token stays with the version that it has made, so that its holder learns that a commit it sends again was applied. `open`: an item has
 -- not ended that is to be planned again.
 local refused = refusal()
-local is_decision = { ['agenda.decided'] = true, ['conductor.decided'] = true, ['objective.refined'] = true }
+local is_decision = { ['agenda.decided'] = true, ['plan.approved'] = true, ['conductor.decided'] = true, ['objective.refined'] = true }
 if refused then return refused end
 local agenda = KEYS[own_keys + 1]
 local held = redis.call('HMGET', agenda, 'token', 'made_by')
@@ -38,7 +38,7 @@ for _, one in ipairs(cjson.decode(redis.call('HGET', keys.run, 'planning') or '[
 end
 local budget_of = {}
 if items > 0 then
-  for _, one in ipairs(cjson.decode(ARGV[3]).items) do budget_of[one.item_id] = one.budget.tokens end
+  for _, one in ipairs(cjson.decode(ARGV[3]).items) do budget_of[one.item_id] = one.budget end
 end
 for i = 10, first_event - 1, 2 do
   local item, estimated = ARGV[i], ARGV[i + 1] == '1'
@@ -46,7 +46,9 @@ for i = 10, first_event - 1, 2 do
   for _, what in ipairs(item_fields) do fields[#fields + 1] = item .. ':' .. what end
   redis.call('HDEL', keys.items, unpack(fields))
   redis.call('HSET', keys.items, item .. ':round', text(version))
-  if budget_of[item] then redis.call('HSET', keys.items, item .. ':budget', text(budget_of[item])) end
+  local budget = budget_of[item] or {}
+  if budget.tokens then redis.call('HSET', keys.items, item .. ':budget', text(budget.tokens)) end
+  set_deadline(item, budget.seconds and not estimated and { at = at + 1000 * budget.seconds, looked_at = 0 } or nil)
   planning[#planning + 1] = { item_id = item, version = version, estimate = estimated }
 end
 if #planning > 0 then redis.call('HSET', keys.run, 'planning', cjson.encode(planning)) end

@@ -25,8 +25,12 @@ const [commitScript, sendScript, noteItemScript] = [
   runScript('note-item'),
 ]
 
-/** What a conductor has, while its claim holds. `reply`: the hash of the record of a reply that was received for this version. */
+/**
+ * What a conductor has, while its claim holds. `reply`: the hash of the record of a reply that was received for this version. `decidedBy`: the
+ * number of the event of the last decision, a model's or a person's.
+ */
 export type Step = {
+  decidedBy: number | undefined
   version: number
   token: string
   state: AgendaState
@@ -42,6 +46,7 @@ const ClaimReply = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('claimed'),
     version: z.coerce.number(),
+    decidedBy: z.coerce.number().optional(),
     state: z.string().optional(),
     reply: z.string().nullable().default(null),
     inbox: z.string(),
@@ -69,11 +74,11 @@ export async function claimStep(
     expectKnownRun(runId, claim.kind)
     return { kind: 'over' }
   }
-  const { version, reply } = claim
+  const { version, decidedBy, reply } = claim
   const state = claim.state === undefined ? begun(await getRun(store, runId)) : storedState(claim.state)
   const inbox = Texts.parse(JSON.parse(claim.inbox)).map((text) => InboxMessage.parse(JSON.parse(text)))
   const counts = countsOf(pairsOf(Texts.parse(JSON.parse(claim.items))))
-  return { kind: 'claimed', step: { version, token, state, inbox, counts, reply } }
+  return { kind: 'claimed', step: { version, decidedBy, token, state, inbox, counts, reply } }
 }
 
 const StepReply = z.enum(['noted', 'lost'])
@@ -243,9 +248,10 @@ function countsOf(fields: readonly (readonly [name: string, value: string])[]): 
         planned: number('operations'),
         open: number('open'),
         ended: Object.fromEntries(endedOperationStatuses.map((status) => [status, number(status)])),
-        change_sets: number('change_sets'),
+        change_sets: number('change_sets') - number('replaced'),
         findings: number('findings'),
         tokens: number('tokens'),
+        left: number('left'),
         faults: json('faults') ?? {},
         reads: isPartly(stored) ? null : (stored.get('reads') ?? null),
         estimate: json('estimate'),

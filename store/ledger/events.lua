@@ -69,10 +69,10 @@ local function keep_pace(at, ended, tokens_in, tokens_out)
   redis.call('HSET', keys.pace, slot, table.concat(figures, ' '))
 end
 
--- Those whose tokens count: what a model has answered to an operation, to the conductor, or to the watcher.
+-- Those whose tokens count: what a model has answered to an operation, to the conductor, to the watcher, or to who asks about the run.
 local is_answer = {
   ['model.responded'] = true, ['agenda.decided'] = true, ['conductor.decided'] = true, ['objective.refined'] = true,
-  ['watcher.reviewed'] = true,
+  ['watcher.reviewed'] = true, ['ask.answered'] = true, ['ask.failed'] = true,
 }
 
 -- The number of the last event that this command has written; nil without any. Whether one of them is the answer of a model, and the

@@ -23,7 +23,7 @@ describe('verify', () => {
       'a count of an item is off',
       (runId) => test.redis.hincrby(runKeys(test.namespace, runId).items, 'one:succeeded', 1),
       2,
-      /of item one are counted 1 planned, 0 open, 2 succeeded/,
+      /of item one are counted 1 planned, 0 open, 0 left, 2 succeeded/,
     ],
     [
       'the agenda has an item that nobody decided on',

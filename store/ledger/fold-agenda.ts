@@ -10,7 +10,7 @@ const Status = z.enum(endedOperationStatuses)
 const Items = z.array(z.object({ item_id: ItemId })).default([])
 const DecidedData = z.object({ kind: z.string().default('plan'), items: Items })
 const OfItem = z.object({ item_id: ItemId })
-const StartedData = OfItem.extend({ operations: z.int(), generation: z.int() })
+const StartedData = OfItem.extend({ operations: z.int(), generation: z.int(), left: z.int() })
 const EndedData = StartedData.omit({ generation: true }).extend({
   counts: z.record(z.string(), z.int()),
   change_sets: z.int(),
@@ -27,6 +27,8 @@ const OperationData = z.object({
 type Folded = {
   operations: number
   generation: number
+  /** Counts the works that had no operation. */
+  left: number
   ended: Map<EndedOperationStatus, number>
   changeSets: number
   findings: number
@@ -144,13 +146,14 @@ type Counted = { accounts: Accounts; items: ReadonlyMap<ItemId, Folded> }
 /** Compares what is counted of each item with its operations. */
 function countFaults({ counts }: AgendaView, { accounts, items }: Counted): string[] {
   const ofItems = Map.groupBy(accounts.values(), ({ itemId, generation }) => `${itemId} ${generation}`)
-  return [...counts].flatMap(([id, { planned, open, ended }]) => {
+  return [...counts].flatMap(([id, { planned, open, left, ended }]) => {
     if (planned === 0) return [] // it was dispatched again, and nothing of it is planned yet
     const own = ofItems.get(`${id} ${items.get(id)?.generation}`) ?? []
     const now = own.filter(({ status }) => !isEndedOperation(status)).length
-    const is = `${planned} planned, ${open} open, ${countsText((status) => ended[status] ?? 0)}`
+    const is = `${planned} planned, ${open} open, ${left} left, ${countsText((status) => ended[status] ?? 0)}`
     const has = (status: EndedOperationStatus) => own.filter((operation) => operation.status === status).length
-    const found = `${own.length} planned, ${now} open, ${countsText(has)}`
+    const undone = (items.get(id)?.left ?? 0) + own.filter(({ leavesWork }) => leavesWork).length
+    const found = `${own.length} planned, ${now} open, ${undone} left, ${countsText(has)}`
     return is === found ? [] : [`of item ${id} are counted ${is}; its operations are ${found}`]
   })
 }

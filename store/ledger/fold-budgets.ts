@@ -8,13 +8,15 @@ const Tokens = z.object({ prompt_tokens: z.int().default(0), completion_tokens: 
 export type BudgetsFold = ReturnType<typeof foldBudgets>
 
 const OfBudget = z.object({ of: z.string() })
-/** What a model has answered to an operation, to the conductor, or to the watcher. */
+/** What a model has answered to an operation, to the conductor, to the watcher, or to who asks about the run. */
 const answers: ReadonlySet<string> = new Set([
   'model.responded',
   'agenda.decided',
   'conductor.decided',
   'objective.refined',
   'watcher.reviewed',
+  'ask.answered',
+  'ask.failed',
 ])
 type Seen = Pick<Run, 'tokensIn' | 'tokensOut' | 'usedBudgets' | 'reserved'>
 

@@ -89,8 +89,8 @@ type Skipping = Pick<PlannedFacts, 'waitsFor'> & { statusOf(id: string): FoldedS
 function checkCause(event: Event, { waitsFor, statusOf, policy }: Skipping, blame: Blame): void {
   const data = CauseData.safeParse(event.data)
   if (!data.success) return blame(5, 'names no cause')
-  if (endedStatusOf(event) === 'cancelled') return
   const { cause } = data.data
+  if (endedStatusOf(event) === 'cancelled' || cause === 'item') return
   if (policy === 'continue') blame(5, 'skipped in a run that continues after errors')
   else if (!waitsFor.some(({ id, any }) => id === cause && !any)) blame(5, `names ${cause}, which it does not wait for`)
   else if (!isEnded(statusOf(cause)) || isWell(statusOf(cause))) blame(5, `names ${cause}, which is ${statusOf(cause)}`)

@@ -25,6 +25,7 @@ function faults({ status, operation, questions }: Kept, given: readonly GivenEve
     status: operation,
     hasOutcome: false,
     findings: 0,
+    leavesWork: false,
     waitsFor: [],
     generation: 1,
     itemId: null,

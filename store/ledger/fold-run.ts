@@ -13,6 +13,9 @@ const afterTheEnd: ReadonlySet<string> = new Set([
   'publication.ended',
   'publication.refused',
   'publication.failed',
+  'ask.received',
+  'ask.answered',
+  'ask.failed',
 ])
 const endings: ReadonlySet<string> = new Set(endedRunStatuses.map((status) => `run.${status}`))
 
@@ -20,7 +23,7 @@ const StartedData = z.object({ generation: z.int() })
 
 /**
  * Checks the events of the run itself: accepted first and once, started once at most in each generation, and one end, after
- * which come only decisions, publication and a reopening, with which it begins anew (invariant 3). Its generation is what these
+ * which come only decisions, asks, publication and a reopening, with which it begins anew (invariant 3). Its generation is what these
  * events make of it (invariant 2).
  */
 export function foldRun() {
@@ -31,7 +34,7 @@ export function foldRun() {
   const early: string[] = []
 
   function take(event: Event): void {
-    if (afterTheEnd.has(event.event)) return // people decide, and the publisher publishes, as long as the run is kept
+    if (afterTheEnd.has(event.event)) return // people decide and ask, and the publisher publishes, as long as the run is kept
     if (event.event === 'run.reopened') {
       if (!seen.some(({ name }) => endings.has(name)))
         early.push(`event ${event.seq} run.reopened: the run had not ended`)

@@ -7,6 +7,7 @@ import { openRedactor, type Redactor } from '#platform/secrets/redactor.ts'
 import type { Signer } from '#platform/signer.ts'
 import { leftovers } from './accounts.ts'
 import { claimStep, commitStep, noteItem, noteReply, readAgenda, sendToConductor } from './conductor-steps.ts'
+import { endAsk, readAsks, receiveAsk, whileAnswering } from './asks.ts'
 import { append, claim } from './attempt.ts'
 import { countSpent, noteProjectBudget, readProjectBudget, setBudget, setProjectBudget } from './budgets.ts'
 import { countVerdicts, decide, lastDecision, operationsOfSets, readDecisions, setsBuiltOn } from './decisions.ts'
@@ -101,6 +102,15 @@ function conductorCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
   }
 }
 
+function askCommands(store: LedgerStore, bind: ReturnType<typeof bindTo<LedgerStore>>) {
+  return {
+    receiveAsk: bind(receiveAsk),
+    endAsk: bind(endAsk),
+    readAsks: bind(readAsks),
+    whileAnswering: <T>(runId: RunId, work: (signal: AbortSignal) => Promise<T>) => whileAnswering(store, runId, work),
+  }
+}
+
 function attemptCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
   return {
     claim: bind(claim),
@@ -160,6 +170,7 @@ export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
     ...reviewCommands(bind),
     ...budgetCommands(bind),
     ...conductorCommands(bind),
+    ...askCommands(store, bind),
     outboxLength: bind(outboxLength),
     relayResults: bind(relayResults),
     getRun: bind(getRun),

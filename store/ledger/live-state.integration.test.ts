@@ -25,7 +25,7 @@ it('what each running operation does is shown until its attempt is over, however
     shown: [{ doing: { kind: 'prepare' } }, { doing: { kind: 'prepare' } }],
     counts: { ...nobody, prepare: 4 },
   })
-  const tool = { kind: 'tool', what: 'run_linter', turn: 2, sinceMs } as const
+  const tool = { kind: 'tool', what: 'run_linter', turn: 2, afterTool: false, sinceMs } as const
   for (const attempt of attempts) await test.ledger.append(attempt, 1, { events: [], doing: tool })
   const at = { bundle: 'lint', path: 'src/app.py', attempt: 1, doing: tool }
   expect(await shownIn(runId)).toMatchObject([at, at, at, at])

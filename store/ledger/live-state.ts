@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { OperationId, type RunId } from '#domain/ids.ts'
 import { parseJson } from '#domain/json.ts'
+import type { OperationStep } from '#domain/operation.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
 import type { OperationAccount, Violation } from './accounts.ts'
 import { runKeys, type RunKeys } from './keys.ts'
@@ -10,17 +11,45 @@ import { type LedgerStore, redisNowMs } from './store.ts'
 const doingKinds = ['prepare', 'slot', 'model', 'tool', 'proof'] as const
 
 /**
- * What an attempt does now: it prepares, waits for a slot, waits for the model, runs the tool `what`, or is being proved. `sinceMs` is
- * in milliseconds since the epoch.
+ * What an attempt does now: it prepares, waits for a slot, waits for the model, runs the tool `what`, or is being proved. `afterTool`: its model
+ * has been told what a tool returned. `sinceMs` is in milliseconds since the epoch.
  */
-export type Doing = { kind: (typeof doingKinds)[number]; what?: string; turn: number; sinceMs: number }
+export type Doing = {
+  kind: (typeof doingKinds)[number]
+  what?: string
+  turn: number
+  afterTool: boolean
+  sinceMs: number
+}
 
 const StoredDoing = z
-  .strictObject({ k: z.enum(doingKinds), w: z.string().optional(), t: z.int(), m: z.number() })
-  .transform(({ k, w, t, m }): Doing => ({ kind: k, ...(w !== undefined && { what: w }), turn: t, sinceMs: m }))
+  .strictObject({ k: z.enum(doingKinds), w: z.string().optional(), t: z.int(), a: z.boolean(), m: z.number() })
+  .transform(({ k, w, t, a, m }): Doing => {
+    return { kind: k, ...(w !== undefined && { what: w }), turn: t, afterTool: a, sinceMs: m }
+  })
 
-export function storedDoing({ kind, what, turn, sinceMs }: Doing, redactor: Redactor): string {
-  return JSON.stringify({ k: kind, w: what && redactor.text(what), t: turn, m: Math.round(sinceMs) })
+export function storedDoing({ kind, what, turn, afterTool, sinceMs }: Doing, redactor: Redactor): string {
+  return JSON.stringify({ k: kind, w: what && redactor.text(what), t: turn, a: afterTool, m: Math.round(sinceMs) })
+}
+
+/** Tells the step that an operation is in from what it does. */
+export function stepOf(doing: LiveOperation['doing']): OperationStep {
+  switch (doing.kind) {
+    case 'person':
+      return 'deferred'
+    case 'tool':
+      return 'executing_tools'
+    case 'proof':
+      return 'synthesizing'
+    case 'model':
+      return doing.afterTool ? 'observing' : 'planning'
+    case 'prepare':
+    case 'slot': {
+      if (doing.afterTool) return 'observing'
+      const isAsked = doing.turn > 1 || (doing.turn === 1 && doing.kind === 'prepare')
+      return isAsked ? 'planning' : 'receiving'
+    }
+  }
 }
 
 /** An operation that is running, or that waits for a person to answer `request`. */
@@ -98,7 +127,7 @@ async function readOperation(
   const now =
     status === 'waiting'
       ? ({ kind: 'person', request: request ?? '' } as const)
-      : (doing ?? ({ kind: 'prepare', turn: 0, sinceMs } as const))
+      : (doing ?? ({ kind: 'prepare', turn: 0, afterTool: false, sinceMs } as const))
   return { operationId, bundle, path, qualifiedName, nodeId, attempt, sinceMs, doing: now }
 }
 

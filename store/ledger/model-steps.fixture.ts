@@ -80,7 +80,7 @@ export type Act = z.infer<typeof Act>
 /** A time in ms. */
 const farAway = 9_000_000_000_000
 const origin = { kind: 'discovery', id: 'test' } as const
-const doing = { kind: 'slot', turn: 1, sinceMs: 1 } as const
+const doing = { kind: 'slot', turn: 1, afterTool: false, sinceMs: 1 } as const
 const anExchange = [
   anEvent({ event: 'model.requested' }),
   anEvent({

@@ -8,8 +8,9 @@ if is_stopped() or not is_planning(ARGV[1], ARGV[2]) then return 'already' end
 local at = now()
 redis.call('HSET', keys.items, ARGV[1] .. ':' .. ARGV[4], ARGV[5])
 if ARGV[3] ~= '' then redis.call('HSET', keys.items, ARGV[1] .. ':reads', ARGV[3]) end
-emit(at, ARGV, 6)
+local seq = emit(at, ARGV, 6)
+set_deadline(ARGV[1], nil)
 end_planning()
-tell_conductor(cjson.encode({ kind = ARGV[4] == 'estimate' and 'item_estimated' or 'item_ended', item_id = ARGV[1] }))
+tell_conductor(cjson.encode({ kind = ARGV[4] == 'estimate' and 'item_estimated' or 'item_ended', item_id = ARGV[1] }), seq)
 advance_run(at)
 return 'noted'

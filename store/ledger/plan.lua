@@ -1,10 +1,10 @@
 -- Further KEYS: op:<O> of each operation of the slice, node:<O> of each, then after:<D> of each distinct dependency.
 -- ARGV: slice number, '1' when it is the last, the plan's hash or ''; or 0, 'again', '' for operations that repeat others of a run in
 -- review, which begins its next generation; the generation that the caller has seen; the item of the agenda that the operations are of or '',
--- the version of the agenda that has dispatched it, hash of what its nodes are of, what it is for; then the number of operations, the number of
--- distinct dependencies, those dependencies, then per operation: id, bundle, bundle hash, node id, node, priority, work, the
--- operations whose changes it starts from or '', what it repeats or '', number of dependencies, their indices in the list, below 0 for one that need
--- not end well. After the operations: (event age, event body)…
+-- the version of the agenda that has dispatched it, hash of what its nodes are of, what it is for, works of it that have no operation; then the
+-- number of operations, the number of distinct dependencies, those dependencies, then per operation: id, bundle, bundle hash, node id, node,
+-- priority, work, the operations whose changes it starts from or '', what it repeats or '', number of dependencies, their indices in the list,
+-- below 0 for one that need not end well. After the operations: (event age, event body)…
 -- Items of a run whose conductor decides are planned while it executes, each in slices of its own, under the next generation where there are
 -- operations already: `generation` is that of its operations.
 local refused = refusal()
@@ -13,8 +13,8 @@ local run = redis.call('HMGET', keys.run, 'status', 'planned', 'slices', 'operat
   'agent_bundles')
 local slice, slices, again = tonumber(ARGV[1]), tonumber(run[3] or '0'), ARGV[2] == 'again'
 local generation, seen = generation_of_run(), tonumber(ARGV[4])
-local operations, dependencies = tonumber(ARGV[9]), tonumber(ARGV[10])
-local first_dependency = 11
+local operations, dependencies = tonumber(ARGV[10]), tonumber(ARGV[11])
+local first_dependency = 12
 local first_arg = first_dependency + dependencies
 local item = ARGV[5] ~= '' and ARGV[5]
 local plan_hash, own_generation = run[6] or '', nil
@@ -54,7 +54,7 @@ end
 if again then generation = redis.call('HINCRBY', keys.run, 'generation', generation == 1 and 2 or 1) end
 if item and not own_generation then
   if generation > 1 then redis.call('HSET', keys.run, 'generation', text(generation)) end
-  redis.call('HSET', keys.items, item .. ':gen', text(generation), item .. ':objective', ARGV[8])
+  redis.call('HSET', keys.items, item .. ':gen', text(generation), item .. ':objective', ARGV[8], item .. ':left', ARGV[9], item .. ':first', run[4] or '0')
   local started = emit(now(), ARGV, after_operations, redis.call('HGET', keys.run, 'decided_by'))
   redis.call('HSET', keys.items, item .. ':started', text(started))
 end
@@ -69,7 +69,7 @@ local last_end = 0
 -- Takes an operation whose work is done once more out of what counts. Its record stays to be read.
 local function supersede(id, by)
   local op = prefix .. 'op:' .. id
-  local fields = redis.call('HMGET', op, 'status', 'outcome', 'cause')
+  local fields = redis.call('HMGET', op, 'status', 'outcome', 'cause', 'item', 'gen')
   local status, outcome = fields[1], fields[2] or ''
   last_end = math.max(last_end, tonumber(fields[3] or '0'))
   redis.call('HSET', op, 'superseded', by)
@@ -77,6 +77,11 @@ local function supersede(id, by)
   -- Inside a text the quotes are escaped, so these cannot match there.
   local findings = string.match(outcome, '"findings":(%d+)')
   if findings and redis.call('ZREM', keys.reported, id) == 1 then redis.call('HINCRBY', keys.run, 'findings', -findings) end
+  -- Its item does not count its change sets any more, unless it counts anew since it was dispatched once more.
+  local _, sets = string.gsub(string.match(outcome, '"changeSetIds":(%b[])') or string.match(outcome, '"changeSetId":("%w+")') or '', '"%w+"', '')
+  if item and fields[4] and (fields[5] or '1') == item_field(fields[4], 'gen') then
+    redis.call('HINCRBY', keys.items, fields[4] .. ':replaced', sets)
+  end
   if status ~= 'failed' and status ~= 'blocked' then return end
   redis.call('ZREM', keys[status], id)
   local code = string.match(outcome, '"errorCode":"([^"]*)"') or ''

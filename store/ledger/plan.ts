@@ -30,8 +30,18 @@ export type PlanSlice = {
   item?: PlannedItem
 }
 
-/** `version`: that of the agenda which has dispatched it. `reads`: a hash of what its nodes are of. `started`: goes with its first slice. */
-export type PlannedItem = { itemId: ItemId; version: number; reads: string; objective: string; started: NewEvent }
+/**
+ * `version`: that of the agenda which has dispatched it. `reads`: a hash of what its nodes are of. `left`: works of it without an operation. `started`:
+ * goes with its first slice.
+ */
+export type PlannedItem = {
+  itemId: ItemId
+  version: number
+  reads: string
+  objective: string
+  left: number
+  started: NewEvent
+}
 
 /**
  * Adds a slice of operations. `already`: nothing changes; `refused`: the run has ended or is stopped. RangeError for a slice out
@@ -90,6 +100,7 @@ async function planSlice(store: LedgerStore, runId: RunId, slice: SentSlice): Pr
       slice.item?.version ?? '',
       slice.item?.reads ?? '',
       slice.item?.objective ?? '',
+      slice.item?.left ?? '',
       slice.operations.length,
       dependencies.length,
       ...dependencies,

@@ -19,6 +19,9 @@ const ofOperations = [run.operation, run.node, run.after, run.talk].map((key) =>
 const runState = [...run.scripted, run.policyDecisions, ...ofOperations]
 const watched = [run.watch, run.watching]
 const people = [run.decisions, run.publication]
+const asked = [run.asks, run.answering]
+/** What the answers to asks have used is counted for the day of the project, also when the run has ended. */
+const spent = ['counted', 'spent:*', 'grants:*', 'budgets'].map((name) => `{${namespace}:results}:${name}`)
 /** The index of runs, workers, models that are wanted, and the collection of objects. */
 const shared = [`${namespace}:{all}:*`]
 const models = [`${namespace}:{slots}:*`]
@@ -32,12 +35,13 @@ const rights: Readonly<Record<RedisService, Rights>> = {
     writes: [
       ...runState,
       ...people,
+      run.asks,
       ...shared,
       ...results,
       `${namespace}:{tokens}:*`,
       `${namespace}:{*}:idempotency:*`,
       ...['inbox', 'handled', 'seen:*', 'installations'].map((name) => `${namespace}:{github}:${name}`),
-      ...queues('snapshots', 'patches', 'publications'),
+      ...queues('snapshots', 'patches', 'publications', 'conductor'),
     ],
     reads: [run.agenda, `${namespace}:{github}:repositories`, ...told],
   },
@@ -50,6 +54,7 @@ const rights: Readonly<Record<RedisService, Rights>> = {
       ...results,
       ...told,
       ...watched,
+      ...asked,
       ...queues(
         'snapshots',
         'discoveries',
@@ -76,7 +81,10 @@ const rights: Readonly<Record<RedisService, Rights>> = {
     reads: people,
   },
   setup: { writes: [...runState, ...shared, ...queues('setups')], reads: people },
-  conductor: { writes: [...runState, run.agenda, ...shared, ...models, ...queues('conductor')], reads: people },
+  conductor: {
+    writes: [...runState, run.agenda, ...asked, ...spent, ...shared, ...models, ...queues('conductor')],
+    reads: people,
+  },
   watcher: { writes: [...runState, ...watched, ...shared, ...models, `${namespace}:events`], reads: people },
 }
 

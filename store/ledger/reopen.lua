@@ -26,14 +26,14 @@ if run[6] then
   local own = math.max(tonumber(run[6]) - tonumber(run[7] or '0'), 1)
   redis.call('HSET', keys.run, 'budget', text(used + own))
 end
--- A conductor that decides again hears of it, after what it has not heard yet. What it had dispatched is still to be planned.
-if redis.call('HEXISTS', keys.run, 'agenda_version') == 1 then
-  redis.call('RPUSH', keys.inbox, '{"kind":"reopened"}')
-  redis.call('HINCRBY', keys.run, 'messages', 1)
-end
 local at = now()
 -- Inside a text the quotes are escaped, so that this cannot match there.
 local by_decisions = string.find(ARGV[3], '"byDecisions":true', 1, true)
 local seq = text(emit(at, ARGV, 5, by_decisions and redis.call('HGET', keys.run, 'decided')))
+-- A conductor that decides again hears of it, after what it has not heard yet. What it had dispatched is still to be planned.
+if redis.call('HEXISTS', keys.run, 'agenda_version') == 1 then
+  redis.call('RPUSH', keys.inbox, '{"kind":"reopened","seq":' .. seq .. '}')
+  redis.call('HINCRBY', keys.run, 'messages', 1)
+end
 redis.call('HSET', keys.run, 'reopened_at', text(at), 'reopened_by', ARGV[2], 'reopened', text(generation + 1), 'reopened_seq', seq)
 return { 'generation', text(generation + 1), 'seq', seq }

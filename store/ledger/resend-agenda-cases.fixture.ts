@@ -71,6 +71,28 @@ export const agendaCases: readonly ResendCase[] = [
     },
   },
   {
+    script: 'note-ask',
+    what: 'that somebody asks',
+    async prepare({ ledger }) {
+      const runId = await conductedRun(ledger)
+      const asked = { askId: 'a0123456789abcdef', text: 'Why?', by: 'human/t1', phase: 'execution', origin } as const
+      return { runId, send: (client) => client.ledger.receiveAsk(runId, asked) }
+    },
+  },
+  {
+    script: 'note-ask',
+    what: 'that has ended',
+    async prepare({ ledger }) {
+      const runId = await conductedRun(ledger)
+      const askId = 'a0123456789abcdef'
+      await ledger.receiveAsk(runId, { askId, text: 'Why?', by: 'human/t1', phase: 'execution', origin })
+      const end = { kind: 'failed', code: 'POLICY_001', reason: 'away' } as const
+      const data = { ask_id: askId, error_code: end.code, reason: end.reason, prompt_tokens: 3, completion_tokens: 1 }
+      const event = anEvent({ event: 'ask.failed', phase: 'execution', data })
+      return { runId, send: (client) => client.ledger.endAsk(runId, askId, { end, event }) }
+    },
+  },
+  {
     script: 'note-item',
     what: 'that cannot be planned',
     async prepare({ ledger }) {
@@ -89,6 +111,17 @@ export const agendaCases: readonly ResendCase[] = [
       const runId = await conductedRun(ledger)
       const slice = aPlannedItem('lint', await dispatchItems(ledger, runId, anItem('lint')), [root, child])
       return { runId, send: (client) => client.ledger.plan(runId, slice), again: 'already' }
+    },
+  },
+  {
+    script: 'sweep',
+    what: 'of an item whose seconds are over',
+    async prepare({ ledger, redis, namespace }) {
+      const runId = await conductedRun(ledger)
+      const item = anItem('lint', { budget: { seconds: 60 } })
+      await ledger.plan(runId, aPlannedItem('lint', await dispatchItems(ledger, runId, item), [root, child]))
+      await redis.hset(`${namespace}:{${runId}}:run`, 'deadlines', JSON.stringify({ lint: { at: 1, looked_at: 0 } }))
+      return { runId, send: (client) => client.ledger.sweep(runId) }
     },
   },
   {

@@ -182,7 +182,7 @@ const ofBudgets: readonly ResendCase[] = [
 ]
 
 const talk = { said: 'much' }
-const doing = { kind: 'tool', what: 'run_linter', turn: 1, sinceMs: 1_700_000_000_000 } as const
+const doing = { kind: 'tool', what: 'run_linter', turn: 1, afterTool: true, sinceMs: 1_700_000_000_000 } as const
 const spent = anEvent({ event: 'model.responded', data: { prompt_tokens: 5, completion_tokens: 2 } })
 
 async function spending(test: TestLedger, runId: RunId): Promise<Attempt> {

@@ -6,9 +6,6 @@ if redis.call('SISMEMBER', keys.commands, command) == 1 then return 'sent' end
 if is_stopped() or redis.call('HGET', keys.run, 'conductor') ~= 'open' then return 'over' end
 redis.call('SADD', keys.commands, command)
 local at = now()
-local seq, message = emit(at, ARGV, 3), ARGV[2]
--- What is decided on an escalation follows from its event.
-if seq and string.match(message, '^{"kind":"escalation"') then message = '{"seq":' .. text(seq) .. ',' .. string.sub(message, 2) end
-tell_conductor(message)
+tell_conductor(ARGV[2], emit(at, ARGV, 3))
 advance_run(at)
 return 'sent'

@@ -51,12 +51,20 @@ export async function storedEvents(
   const args: string[] = []
   for (const event of events) {
     const data = redactor.json(JSON.stringify(event.data))
-    const isApart = event.event !== 'model.responded' && isLarge(data, archive) // its tokens are counted
-    const hash = isApart ? await archive?.putPayload(typeof run === 'function' ? await run() : run, data) : undefined
-    const rest = hash === undefined ? `"j":${data}` : `"j":{},"r":"${hash}"`
+    const hash = isLarge(data, archive)
+      ? await archive?.putPayload(typeof run === 'function' ? await run() : run, data)
+      : undefined
+    const rest = hash === undefined ? `"j":${data}` : `"j":${JSON.stringify(tokensOf(event))},"r":"${hash}"`
     args.push(Math.round(event.ageMs ?? 0).toString(), `${headOf(event, redactor)},${rest}}`)
   }
   return args
+}
+
+/** The ledger counts what an answer has cost from the entry, wherever its data is. */
+function tokensOf({ data }: NewEvent) {
+  if (!('prompt_tokens' in data)) return {}
+  const { prompt_tokens, completion_tokens } = data
+  return { prompt_tokens, completion_tokens }
 }
 
 export function isLarge(json: string, archive: Pick<EventArchive, 'maxInlineBytes'> | undefined): boolean {

@@ -196,13 +196,15 @@ local function bare_outcome(id, status, code, reason)
   local spent = redis.call('HGET', prefix .. 'op:' .. id, 'spent')
   local outcome = spent and cjson.decode(spent) or { turns = 0, promptTokens = 0, completionTokens = 0, durationMs = 0 }
   outcome.status, outcome.phase, outcome.errorCode = status, 'execution', code
-  outcome.summary, outcome.reason, outcome.changedFiles = reason, reason, {}
+  outcome.summary, outcome.reason, outcome.changedFiles, outcome.leavesWork = reason, reason, {}, true
   -- cjson writes an empty table as an object. The quotes keep this from matching inside a text, where they are escaped.
   return (string.gsub(cjson.encode(outcome), '"changedFiles":{}', '"changedFiles":[]'))
 end
 
--- Tells the conductor of the run, whose next step hears it.
-local function tell_conductor(message)
+-- Tells the conductor of the run, whose next step hears it. `seq`: the number of the event that the message tells of, which what is decided
+-- then follows from.
+local function tell_conductor(message, seq)
+  if seq then message = '{"seq":' .. text(seq) .. ',' .. string.sub(message, 2) end
   redis.call('RPUSH', keys.inbox, message)
   redis.call('HINCRBY', keys.run, 'messages', 1)
   redis.call('HDEL', keys.run, 'conductor_waits')
@@ -210,9 +212,10 @@ local function tell_conductor(message)
 end
 
 -- What is kept of an item since it was dispatched last, besides what was estimated of it before. `round`: the version of the agenda that has dispatched it.
+-- `first`: where its operations begin in the plan, in which they follow each other.
 local item_fields = {
-  'round', 'gen', 'slices', 'plan', 'started', 'planned', 'operations', 'open', 'succeeded', 'unchanged', 'skipped', 'failed', 'blocked',
-  'cancelled', 'change_sets', 'findings', 'tokens', 'faults', 'reads', 'fault', 'budget', 'used', 'reserved', 'objective',
+  'round', 'gen', 'first', 'slices', 'plan', 'started', 'planned', 'operations', 'open', 'succeeded', 'unchanged', 'skipped', 'failed', 'blocked',
+  'cancelled', 'change_sets', 'replaced', 'findings', 'tokens', 'left', 'faults', 'reads', 'fault', 'budget', 'used', 'reserved', 'objective',
 }
 local item_ends = { 'succeeded', 'unchanged', 'skipped', 'failed', 'blocked', 'cancelled' }
 
@@ -237,17 +240,30 @@ local function end_planning()
   end
 end
 
+-- When the seconds of items that have not ended are over, by item, with how many of their operations were looked at since.
+local function deadlines()
+  return cjson.decode(redis.call('HGET', keys.run, 'deadlines') or '{}')
+end
+
+local function set_deadline(item, deadline)
+  local kept = deadlines()
+  if not deadline and not kept[item] then return end
+  kept[item] = deadline
+  redis.call('HSET', keys.run, 'deadlines', cjson.encode(kept))
+end
+
 -- Ends an item that is planned as a whole with the last of its operations, or at once where it has none.
 local function end_item(item, at)
   if item_field(item, 'planned') ~= '1' or tonumber(item_field(item, 'open') or '0') > 0 then return end
+  set_deadline(item, nil)
   local data = { item_id = item, counts = {} }
   for _, status in ipairs(item_ends) do data.counts[status] = tonumber(item_field(item, status) or '0') end
-  for _, what in ipairs({ 'operations', 'change_sets', 'findings', 'tokens' }) do
+  for _, what in ipairs({ 'operations', 'change_sets', 'findings', 'tokens', 'left' }) do
     data[what] = tonumber(item_field(item, what) or '0')
   end
   data.faults = cjson.decode(item_field(item, 'faults') or '{}')
-  emit(at, { 0, body_of('item.ended', ledger_origin, { cause = item_field(item, 'started') or nil }, data) })
-  tell_conductor(cjson.encode({ kind = 'item_ended', item_id = item }))
+  local seq = emit(at, { 0, body_of('item.ended', ledger_origin, { cause = item_field(item, 'started') or nil }, data) })
+  tell_conductor(cjson.encode({ kind = 'item_ended', item_id = item }), seq)
 end
 
 -- Counts an operation that has ended for its item. The outcome's texts escape their quotes, so that these cannot match there.
@@ -261,7 +277,8 @@ local function count_for_item(item, ending, at)
     add('tokens', tonumber(string.match(ending.outcome, '"' .. name .. '":(%d+)') or '0'))
   end
   add('findings', tonumber(string.match(ending.outcome, '"findings":(%d+)') or '0'))
-  local code = (ending.status == 'failed' or ending.status == 'blocked') and string.match(ending.outcome, '"errorCode":"([%u%d_]+)"')
+  if string.find(ending.outcome, '"leavesWork":true', 1, true) then add('left', 1) end
+  local code = not ended_well[ending.status] and ending.status ~= 'cancelled' and string.match(ending.outcome, '"errorCode":"([%u%d_]+)"')
   if code then
     local faults = cjson.decode(item_field(item, 'faults') or '{}')
     faults[code] = (faults[code] or 0) + 1

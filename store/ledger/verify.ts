@@ -6,6 +6,7 @@ import { isEndedOperation, operationStatuses, type OperationStatus, type Repeate
 import { isEnded, type Run } from '#domain/run.ts'
 import { segmentOf } from './stored-events.ts'
 import { readAgenda } from './conductor-steps.ts'
+import { foldAsks, readAsks } from './asks.ts'
 import { foldAgenda, foldItems } from './fold-agenda.ts'
 import { foldOperations, type OperationsFold } from './fold-operations.ts'
 import { foldBudgets } from './fold-budgets.ts'
@@ -42,7 +43,7 @@ export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verif
   const operations = foldOperations({ planned: accounts, policy: run.request.errorPolicy })
   const [lifecycle, modelCalls, decisions, budgets] = [foldRun(), foldModelCalls(), foldDecisions(), foldBudgets()]
   const questions = foldQuestions(operations, budgets)
-  const [tally, causes, decided, items] = [foldTally(), foldCauses(), foldAgenda(), foldItems()]
+  const [tally, causes, decided, items, asks] = [foldTally(), foldCauses(), foldAgenda(), foldItems(), foldAsks()]
   const { events, violations } = await readAll(store, run, [
     operations.take,
     lifecycle.take,
@@ -54,6 +55,7 @@ export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verif
     causes.take,
     decided.take,
     items.take,
+    asks.take,
   ])
   violations.push(...operations.violations, ...modelCalls.violations, ...lifecycle.violations(run))
   violations.push(
@@ -69,6 +71,7 @@ export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verif
   violations.push(...questions.violations(run, accounts, asked))
   const agenda = await readAgenda(store, runId)
   violations.push(...decided.violations(agenda), ...items.violations(run, accounts, agenda))
+  violations.push(...asks.violations(await readAsks(store, runId)))
   violations.push(...decisions.violations(await readDecisions(store, runId), await countVerdicts(store, runId)))
   // Of what is missing invariant 1 has said it.
   if (events >= run.seq) violations.push(...causes.violations, ...tally.violations(await readTally(store, runId)))

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Evidence, LineRange } from '#domain/change-set.ts'
 import { GateReport } from '#domain/gate.ts'
+import { ItemId } from '#domain/id-schemas.ts'
 import { PartId } from '#domain/patch-note.ts'
 import { PatchKind } from '#domain/run.ts'
 
@@ -76,6 +77,8 @@ export const Composition = z.strictObject({
   conflicts: z.array(Conflict),
   /** Is there in the composition with which a run ends, and absent in patches that are composed later. */
   made: z.array(MadeSets).optional(),
+  /** Counts, by item of the agenda, the change sets of it that are in the patch; there, where the run has an objective. */
+  keptOfItems: z.record(ItemId, z.int().min(1)).optional(),
   /** Is there in the same, where the run has a gate. */
   gate: GateReport.optional(),
 })

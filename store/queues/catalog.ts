@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { AskId } from '#domain/id-schemas.ts'
 import { OperationId, RunId } from '#domain/ids.ts'
 import { PartId } from '#domain/patch-note.ts'
 import { PatchKind } from '#domain/run.ts'
@@ -29,7 +30,8 @@ const payloads = {
   compositions: RunPayload,
   patches: RunPayload.extend({ of: PatchKind, part: PartId.optional() }),
   publications: RunPayload,
-  conductor: RunPayload,
+  /** With `ask_id`, what somebody asks about the run is to be answered; else the next step is to be taken. */
+  conductor: RunPayload.extend({ ask_id: AskId.optional() }),
 } satisfies Record<QueueName, z.ZodType>
 type Payloads = { [Q in QueueName]: z.infer<(typeof payloads)[Q]> }
 /** A payload without its version, which the producer adds. */
@@ -41,6 +43,10 @@ const NewerPayload = z.looseObject({ v: z.int().min(payloadVersion + 1) })
 
 export function isNewerPayload(payload: unknown): boolean {
   return NewerPayload.safeParse(payload).success
+}
+
+export function askJobId({ runId, askId }: { runId: RunId; askId: AskId }): string {
+  return `${runId}-${askId}`
 }
 
 /** The job id of a dispatch: adding the same dispatch twice gives one job. */

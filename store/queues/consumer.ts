@@ -31,8 +31,8 @@ export type ConsumerOptions<Q extends QueueName> = {
   /** Says whether a handler whose job went to another worker is aborted (the default). The ledger fences its work. */
   lostLock?: 'abort' | 'go_on'
   log: RedisLog & Pick<Log, 'error'>
-  /** The signal is aborted on close, or as `lostLock` says. `stalls`: how often a worker lost the job before. */
-  handler: (payload: PayloadOf<Q>, signal: AbortSignal, stalls: number) => Promise<void>
+  /** The signal is aborted on close, or as `lostLock` says. `stalls`: how often a worker lost the job before. `again`: it comes once more, a second later. */
+  handler: (payload: PayloadOf<Q>, signal: AbortSignal, stalls: number) => Promise<void | 'again'>
 }
 
 export type Consumer = {
@@ -160,14 +160,16 @@ async function work<Q extends QueueName>(
     log.error('a job that does not match the catalogue', { queue, job: job.id, error: payload.error })
     return
   }
+  let answer: void | 'again' = undefined
   try {
-    await options.handler(payload.data, signal, job.stalledCounter)
+    answer = await options.handler(payload.data, signal, job.stalledCounter)
     stores.worked()
   } catch (error) {
     if (signal.aborted) throw await putBack(job, token)
     if (!stores.failed(error)) log.error('a job failed', { queue, job: job.id, error })
     if (error instanceof AppError && (error.retry || error.code === 'RUN_005')) throw await putOff(job, token)
   }
+  if (answer === 'again') throw await putOff(job, token)
 }
 
 /** Leaves a job to the next worker: one that was aborted, or that came from a fetch before a pause. */

@@ -52,7 +52,7 @@ const pushedShare = 1 / 3
 const conductedWindowMs = 8_000
 /** Of the histories, so many have runs with an objective. */
 const conductedShare = 1 / 3
-const policies: readonly [string, ...string[]] = ['basic', 'several', 'replan', 'one', 'invalid_once']
+const policies: readonly [string, ...string[]] = ['basic', 'several', 'replan', 'one', 'hasty', 'invalid_once']
 
 export type HistoryOptions = { machines?: boolean; pushes?: boolean | undefined; objectives?: boolean | undefined }
 

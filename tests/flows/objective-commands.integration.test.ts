@@ -67,6 +67,25 @@ describe('remora run --objective', () => {
     expect(Object.values(shown.counts).every((count) => count === 0)).toBe(true)
   })
 
+  it('is asked about when it has ended, by a person and by a program', async () => {
+    const { out } = await run('lint is clean', '--agents', 'lint', '--json')
+    const { run_id: runId } = z.object({ result: z.object({ run_id: z.string() }) }).parse(lastDocument(out)).result
+    const said = await services.remora(folder, ['ask', runId, 'what', 'is', 'left?'])
+    expect([said.code, said.out]).toEqual([
+      0,
+      expect.stringMatching(/^Answer:\n  This is the rehearsal model \(no LLM\)/),
+    ])
+    const { out: document } = await services.remora(folder, ['ask', runId, 'and why?', '--json'])
+    expect(JSON.parse(document)).toMatchObject({
+      run_id: runId,
+      status: 'answered',
+      text: 'and why?',
+      answer: { events: [1] },
+    })
+    const empty = await services.remora(folder, ['ask', runId, ' '])
+    expect([empty.code === 0, empty.err]).toEqual([false, expect.stringContaining('INTAKE_008')])
+  })
+
   it('refuses what belongs to a plan where there is none', async () => {
     const answer = await services.remora(folder, ['run', '.', '--agents', 'lint', '--approve'])
     expect([answer.code, answer.err]).toEqual([2, expect.stringContaining('--approve is for a run with --objective')])

@@ -48,6 +48,7 @@ function addressOf(path: string, wrong: Record<string, string> = {}): string {
     node_id: 'n0123456789abcdef',
     request_id: 'q1',
     seq: '1',
+    ask_id: 'a0123456789abcdef',
     token_id: 't0123456789abcdef',
     project_id: 'shop',
     installation_id: '7',

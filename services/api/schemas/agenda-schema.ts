@@ -26,7 +26,8 @@ const CriterionView = z
     least: z.int().optional(),
     text: z.string().optional(),
     met: z.boolean().nullable().meta({
-      description: 'null while that is not known, and of what a model judges',
+      description:
+        'null while that is not known, and of what a model judges; `tests_pass` and `proved_changes` are judged once more by what the run was composed to',
     }),
   })
   .meta({ id: 'SuccessCriterion', description: 'code checks each but `judged`' })
@@ -72,6 +73,7 @@ export const decisionKinds = [
   'block',
   'invalid',
   'approve',
+  'extend',
 ] as const
 
 const CitedEvent = z.strictObject({ seq: z.int(), summary: z.string() }).meta({ id: 'CitedEvent' })
@@ -79,11 +81,12 @@ const CitedEvent = z.strictObject({ seq: z.int(), summary: z.string() }).meta({ 
 export const AgendaDecision = z
   .strictObject({
     seq: z.int(),
+    follows_from: orNull(CitedEvent).meta({ description: 'what was heard or decided last before it' }),
     ts: Time,
     kind: z.enum(decisionKinds).meta({
       id: 'AgendaDecisionKind',
       description:
-        '`plan`: the first one, of the items; `invalid`: what the model answered cannot be carried out; `approve`: a person has approved the plan',
+        '`plan`: the first one, of the items; `invalid`: what the model answered cannot be carried out; `approve`: a person has approved the plan; `extend`: a person has added to the objective',
     }),
     summary: z.string().meta({ description: 'the event in one sentence' }),
     item_ids: z.array(z.string()),

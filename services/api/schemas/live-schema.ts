@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { OperationId } from '#domain/id-schemas.ts'
+import { operationSteps } from '#domain/operation.ts'
 import { orNull, Time } from './wire-parts.ts'
 
 /** Says what a running operation does: it makes ready, waits for a slot of the model servers or for their answer, runs a tool, is proved, or waits for a person. */
@@ -20,6 +21,11 @@ export const ActiveOperation = z
     attempt: z.int(),
     turn: z.int().optional().meta({
       description: '0 before its first request to a model; absent while it waits for a person',
+    }),
+    current_step: z.enum(operationSteps).meta({
+      id: 'OperationStep',
+      description:
+        'the part of its work that it is in: `observing` has been told what a tool returned, `deferred` waits for a person, `synthesizing` is proved',
     }),
     doing: DoingKind,
     tool: z.string().optional().meta({ description: 'the tool that it runs' }),

@@ -23,7 +23,7 @@ export type Submitter = {
   transcript: Pick<Transcript, 'addToolText' | 'addToolResult'>
   journal: Pick<Journal, 'emit'>
   settings: Pick<AgentSettings, 'maxTurns' | 'verifyAttempts'>
-  /** Is called for every submission that claims success. Throws the reason of an aborted signal. */
+  /** Is called for every submission. Throws the reason of an aborted signal. */
   verify?: ((submission: Submission, signal: AbortSignal) => Promise<Verification>) | undefined
 }
 
@@ -60,7 +60,7 @@ async function verified(
   { isLast, signal }: { isLast: boolean; signal: AbortSignal },
 ): Promise<SubmissionAnswer> {
   const accepted = { kind: 'accepted' as const, submission, claimedUnchanged: [] }
-  if (run.verify === undefined || submission.status !== 'success') return accepted
+  if (run.verify === undefined) return accepted
   const verification = await run.verify(submission, signal)
   if (verification.kind === 'holds') return accepted
   if (verification.kind === 'fails') return { kind: 'unverified', code: verification.code, reason: verification.reason }

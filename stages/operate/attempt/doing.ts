@@ -6,15 +6,18 @@ export type Untold = 'slot' | 'model' | 'proof'
 
 /** Follows what an attempt does. Times are of this machine's clock, in ms since the epoch. */
 export function openDoing() {
-  let now: Doing = { kind: 'prepare', turn: 0, sinceMs: Date.now() }
+  let now: Doing = { kind: 'prepare', turn: 0, afterTool: false, sinceMs: Date.now() }
   let told: Doing | undefined
-  const set = (next: Pick<Doing, 'kind' | 'what'>, turn = now.turn) => {
-    now = { ...next, turn, sinceMs: Date.now() }
+  const set = (next: Pick<Doing, 'kind' | 'what'>, { turn, afterTool }: Pick<Doing, 'turn' | 'afterTool'> = now) => {
+    now = { ...next, turn, afterTool, sinceMs: Date.now() }
   }
   return {
     after(event: AgentEvent) {
       const next = doingAfter(event)
-      if (next !== undefined) set(next, turnOf(event))
+      if (next === undefined) return
+      const turn = turnOf(event) ?? now.turn
+      const goesOn = now.turn === 0 && turn > 1 // an attempt that another one has begun
+      set(next, { turn, afterTool: now.afterTool || goesOn || event.event === 'tool.returned' })
     },
     does(kind: Untold) {
       if (now.kind !== kind) set({ kind })

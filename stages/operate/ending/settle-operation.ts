@@ -10,7 +10,9 @@ import { type Report, reportsIn } from '#domain/reports.ts'
 import type { AgentEvent } from '../agent/journal.ts'
 import type { Suspension } from '../agent/run-agent.ts'
 import { decideOutcome, type OperationEnding } from './decide-outcome.ts'
+import { leavesWork } from './leaves-work.ts'
 import { onSnapshot } from './on-snapshot.ts'
+import type { LintDeps } from '../tools/lint/lint-node.ts'
 import { attemptSoFar, costSoFar, type RunningAttempt, unfinishedSoFar } from '../attempt/running-attempt.ts'
 
 export type SettleDeps = {
@@ -23,7 +25,7 @@ export type SettleDeps = {
 export async function settleOperation(
   running: RunningAttempt,
   ending: OperationEnding,
-  deps: SettleDeps,
+  deps: SettleDeps & LintDeps,
   signal: AbortSignal,
 ): Promise<void> {
   running.journal.does('proof')
@@ -38,6 +40,7 @@ export async function settleOperation(
     ...verdict,
     ...(changeSet === null ? {} : { changeSetId: changeSet.changeSetId }),
     changedFiles: changeSet === null ? [] : changeSet.files.map((file) => file.path),
+    ...((await leavesWork(running, verdict, deps)) && { leavesWork: true as const }),
     ...costSoFar(running),
   }
   const evidence = changeSet?.evidence ?? []

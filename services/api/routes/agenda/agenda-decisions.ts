@@ -20,6 +20,7 @@ const decisionEvents: Readonly<Partial<Record<EventName, AgendaDecision['kind']>
   'conductor.decided': 'dispatch',
   'objective.refined': 'refine',
   'plan.approved': 'approve',
+  'objective.extended': 'extend',
 }
 
 /** Suffices for the runs that people and programs look at again and again. */
@@ -71,8 +72,10 @@ const Said = z.object({
 async function knownDecision(event: Event, ledger: Source): Promise<KnownDecision> {
   const { items, item_ids: ids, rationale, model, kind, plan_hash, reason, given, ...spent } = Said.parse(event.data)
   const cited = (rationale?.events ?? []).slice(0, shownCited).map((seq) => citedEvent(event.runId, seq, ledger))
+  const { causationSeq: cause } = event
   const view: AgendaDecision = {
     seq: event.seq,
+    follows_from: cause === undefined ? null : ((await citedEvent(event.runId, cause, ledger))[0] ?? null),
     ts: isoTime(event.ts),
     kind: kind ?? decisionEvents[event.event] ?? 'dispatch',
     summary: summarizeEvent(wireEvent(event)),

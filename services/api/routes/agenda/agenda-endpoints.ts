@@ -17,7 +17,7 @@ Approves the plan of a run that was submitted with \`approval: "plan"\`. \`plan_
 changed since, or waits for no approval. Approving it again changes nothing.`
 
 export const agendaEndpoints = {
-  agenda: endpoint('runs:read', ['RUN_001', 'RUN_005', 'RUN_012'], {
+  agenda: endpoint('runs:read', ['RUN_001', 'RUN_005', 'RUN_012', 'STORE_002', 'STORE_003'], {
     method: 'get',
     path: '/v1/runs/{run_id}/agenda',
     operationId: 'getAgenda',

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { RunAgenda } from '#schemas/agenda-schema.ts'
 import { anItem, decided, openConducted, playPlan, playStep } from '../../played-agenda.fixture.ts'
-import { submitRun } from '../../played-run.fixture.ts'
+import { composeRun, submitRun } from '../../played-run.fixture.ts'
 import { useTestApi } from '../../use-test-api.fixture.ts'
 
 const api = useTestApi()
@@ -33,6 +33,7 @@ describe('GET /v1/runs/{run_id}/agenda', () => {
     expect(decisions).toEqual([
       {
         seq: expect.any(Number),
+        follows_from: null,
         ts: expect.stringMatching(/Z$/),
         kind: 'plan',
         summary: expect.stringContaining('2 items'),
@@ -59,10 +60,24 @@ describe('GET /v1/runs/{run_id}/agenda', () => {
 
   it('says which criteria are reached once an item has ended, and shows the answer with the run', async () => {
     const runId = await openConducted(api, { objective: 'find faults', agents: ['lint'] })
-    const criteria = [{ kind: 'findings' as const, least: 2 }, { kind: 'no_work_left' as const }]
+    const criteria = [
+      { kind: 'findings' as const, least: 2 },
+      { kind: 'no_work_left' as const },
+      { kind: 'proved_changes' as const, least: 1 },
+      { kind: 'tests_pass' as const },
+    ]
     await playPlan(api, runId, [anItem({ item_id: 'lint', success_criteria: criteria })])
     const ended = { succeeded: 1, unchanged: 0, failed: 0, blocked: 0, skipped: 0, cancelled: 0 }
-    const rest = { change_sets: 1, findings: 1, tokens: 9, faults: {}, reads: null, estimate: null, fault: null }
+    const rest = {
+      change_sets: 1,
+      findings: 1,
+      tokens: 9,
+      left: 0,
+      faults: {},
+      reads: null,
+      estimate: null,
+      fault: null,
+    }
     const result = { planned: 1, open: 0, ended, ...rest }
     const answer = { text: 'one is left', events: [2], paths: ['a.py'], findings: [{ path: 'a.py', line: 1 }] }
     await playStep(
@@ -73,16 +88,18 @@ describe('GET /v1/runs/{run_id}/agenda', () => {
     )
     const agenda = await agendaOf(runId)
     expect(agenda.items[0]).toMatchObject({ status: 'ended', counts: { planned: 1, findings: 1 } })
-    expect(agenda.items[0]?.success_criteria.map(({ kind, met }) => [kind, met])).toEqual([
-      ['findings', false],
-      ['no_work_left', true],
-    ])
+    const metBy = ({ items: [item] }: RunAgenda) => item?.success_criteria.map(({ met }) => met)
+    expect(metBy(agenda)).toEqual([false, true, true, null])
     expect(agenda).toMatchObject({ answer, decisions: [{ kind: 'plan' }, { kind: 'complete' }] })
     const run: unknown = await (await api.ask(`/v1/runs/${runId}`)).json()
     expect(run).toMatchObject({ answer, request: { objective: 'find faults', agents: ['lint'] } })
     const timeline: unknown = await (await api.ask(`/v1/runs/${runId}/timeline`)).json()
     expect(timeline).toMatchObject({ objective: 'find faults' })
     expect(await codeOf(post(`${runId}/messages`, { text: 'and types' }))).toEqual([409, 'RUN_007'])
+    const ran = { tests: 3, failing: [], failingTotal: 0, runs: 3, outputs: [], durationMs: 9, leftOut: 1 }
+    const gate = { command: 'pytest', verdict: 'passed' as const, ...ran }
+    await composeRun(api, runId, { files: [], keptOfItems: {}, gate })
+    expect(metBy(await agendaOf(runId))).toEqual([false, true, false, true])
   })
 
   it('is refused for a run that was asked for by its agents alone', async () => {
@@ -104,8 +121,9 @@ describe('POST /v1/runs/{run_id}/messages', () => {
     expect(await codeOf(post(`${runId}/messages`, { text: '  ' }))).toEqual([422, 'INTAKE_008'])
     expect(await agendaOf(runId)).toMatchObject({ messages_waiting: 1 })
     const inbox = await playStep(api, runId, (state) => state)
-    expect(inbox).toEqual([{ kind: 'said', text: 'leave tests alone', by: `environment/${api.project}` }])
-    expect(await agendaOf(runId)).toMatchObject({ messages_waiting: 0 })
+    expect(inbox).toMatchObject([{ kind: 'said', text: 'leave tests alone', by: `environment/${api.project}` }])
+    const summary = `environment/${api.project} added: leave tests alone`
+    expect(await agendaOf(runId)).toMatchObject({ messages_waiting: 0, decisions: [{ kind: 'extend', summary }] })
     const milestones = await api.ask(`/v1/runs/${runId}/timeline?required_milestones=objective.extended`)
     expect(milestones.status).toBe(200)
   })

@@ -1,10 +1,10 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import type { AgendaState, InboxMessage } from '#domain/agenda.ts'
 import { AppError } from '#domain/error.ts'
-import { sha256 } from '#domain/ids.ts'
 import { isEnded, type Run } from '#domain/run.ts'
-import { commandOf, type IdempotencyStore } from '#stages/intake/idempotency.ts'
+import { commandOf, expectSameBody, type IdempotencyStore } from '#stages/intake/idempotency.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
+import type { Composition } from '#store/objects/composition.ts'
 import type { DecisionRecord } from '#store/objects/decision-record.ts'
 import type { DecisionTalk } from '#schemas/agenda-schema.ts'
 import type { ApiEnv, Caller } from '../../http/api-env.ts'
@@ -16,7 +16,10 @@ import { agendaView } from './agenda-view.ts'
 export type AgendaRouteDeps = {
   ledger: Pick<Ledger, 'getRun' | 'readAgenda' | 'readEvents' | 'readTally' | 'sendToConductor'>
   idempotency: IdempotencyStore
-  records: { readDecision(run: Run, hash: string): Promise<DecisionRecord> }
+  records: {
+    readComposition(run: Run): Promise<Composition | null>
+    readDecision(run: Run, hash: string): Promise<DecisionRecord>
+  }
   fullPrompts: boolean
 }
 
@@ -40,7 +43,8 @@ function addReading(routes: OpenAPIHono<ApiEnv>, { ledger, records, fullPrompts 
   routes.openapi(agendaEndpoints.agenda, async (c) => {
     const { run, agenda } = await findConducted(c.req.valid('param').run_id, c.get('caller'), ledger)
     const decisions = (await decisionsOf(run)).map(({ view }) => view)
-    return c.json(agendaView(run, agenda, decisions), 200)
+    const composition = isEnded(run.status) ? await records.readComposition(run) : null
+    return c.json(agendaView(run, agenda, { decisions, composition }), 200)
   })
   routes.openapi(agendaEndpoints.talk, async (c) => {
     const { run_id: runId, seq } = c.req.valid('param')
@@ -96,12 +100,7 @@ async function send(
   { key, caller }: Sender,
   { ledger, idempotency }: AgendaRouteDeps,
 ): Promise<void> {
-  if (key !== undefined) {
-    const bodyHash = sha256(JSON.stringify([runId, message]))
-    const first = await idempotency.claim(projectId, key, { bodyHash, runId })
-    if (first.bodyHash !== bodyHash)
-      throw new AppError('INTAKE_005', 'This Idempotency-Key was used before with another request.')
-  }
+  await expectSameBody({ projectId, key, runId, body: message }, idempotency)
   if (conductor === null && !isEnded(status))
     throw new AppError('RUN_006', `Run "${runId}" is not planned yet: its code is being looked at.`)
   const origin = { kind: 'human', id: caller.tokenId } as const

@@ -1,21 +1,25 @@
 import type { AgendaState, Criterion, ItemCounts, ItemState } from '#domain/agenda.ts'
-import { judgeCriterion } from '#domain/criteria.ts'
+import { type Composed, judgeCriterion } from '#domain/criteria.ts'
 import type { Run } from '#domain/run.ts'
 import type { AgendaDecision, AgendaItemView, RunAgenda } from '#schemas/agenda-schema.ts'
 import type { AgendaView } from '#store/ledger/conductor-steps.ts'
+import type { Composition } from '#store/objects/composition.ts'
 import { isoTime } from '../../http/schema-parts.ts'
 
+type Known = { decisions: readonly AgendaDecision[]; composition: Composition | null }
+
+/** `composition`: that with which the run has ended, if it has. */
 export function agendaView(
   { runId }: Pick<Run, 'runId'>,
   { state, counts, waiting }: AgendaView,
-  decisions: readonly AgendaDecision[],
+  known: Known,
 ): RunAgenda {
   return {
     run_id: runId,
     objective: state.objective,
     approval: approvalView(state.approval),
-    items: state.items.map((item) => itemView(item, counts.get(item.item_id), decisions)),
-    decisions: [...decisions],
+    items: state.items.map((item) => itemView(item, counts.get(item.item_id), known)),
+    decisions: [...known.decisions],
     messages_waiting: waiting,
     answer: state.answer,
   }
@@ -28,10 +32,11 @@ function approvalView(approval: AgendaState['approval']): RunAgenda['approval'] 
 }
 
 /** The last decision counts that planned the item: a refinement may have planned it anew. */
-function itemView(state: ItemState, now: ItemCounts | undefined, decisions: readonly AgendaDecision[]): AgendaItemView {
+function itemView(state: ItemState, now: ItemCounts | undefined, { decisions, composition }: Known): AgendaItemView {
   const { reads: _, result, ...item } = state
   const planned = decisions.findLast(({ kind, item_ids: ids }) => plans.has(kind) && ids.includes(item.item_id))
-  const criteria = item.success_criteria.map((criterion) => ({ ...criterion, met: metBy(state, criterion) }))
+  const composed = composition && { kept: composition.keptOfItems?.[item.item_id] ?? 0, gate: composition.gate }
+  const criteria = item.success_criteria.map((criterion) => ({ ...criterion, met: metBy(state, criterion, composed) }))
   return { ...item, success_criteria: criteria, counts: countsView(now ?? result), decided_in: planned?.seq ?? null }
 }
 
@@ -44,7 +49,7 @@ function countsView(counts: ItemCounts | undefined): AgendaItemView['counts'] {
 const plans: ReadonlySet<AgendaDecision['kind']> = new Set(['plan', 'follow_up', 'refine'])
 
 /** Is known once the item has ended. */
-function metBy({ status, result }: ItemState, criterion: Criterion): boolean | null {
-  const verdict = status === 'ended' && result !== undefined ? judgeCriterion(criterion, result) : 'open'
+function metBy({ status, result }: ItemState, criterion: Criterion, composed: Composed | null): boolean | null {
+  const verdict = status === 'ended' && result !== undefined ? judgeCriterion(criterion, result, composed) : 'open'
   return verdict === 'open' ? null : verdict === 'met'
 }

@@ -3,6 +3,7 @@ import { packageVersion } from '#platform/package-version.ts'
 import { eventShapes } from '#schemas/event-shapes.ts'
 import { RepositoryRunBody, RunRequestBody } from '#schemas/run-request-schema.ts'
 import { agendaEndpoints } from '../agenda/agenda-endpoints.ts'
+import { askEndpoints } from '../agenda/ask-endpoints.ts'
 import { intakeEndpoints, RunSubmission } from '../intake/intake-endpoints.ts'
 import { probeEndpoints, referenceEndpoints } from '../../service-endpoints.ts'
 import { changeEndpoints } from '../review/change-endpoints.ts'
@@ -30,6 +31,7 @@ const groups: readonly { tag: string; endpoints: Readonly<Record<string, RouteCo
       ...runEndpoints,
       ...eventEndpoints,
       ...agendaEndpoints,
+      ...askEndpoints,
       ...transcriptEndpoints,
       ...nodeEndpoints,
       ...findingEndpoints,

@@ -90,7 +90,7 @@ describe('what a run does now', () => {
       nodeId: 'n1',
       attempt: 2,
       sinceMs: start,
-      doing: { kind: 'tool' as const, what: 'edit_node', turn: 3, sinceMs: start },
+      doing: { kind: 'tool' as const, what: 'edit_node', turn: 3, afterTool: true, sinceMs: start },
     }
     const view = liveView(
       runIn('execution'),
@@ -108,6 +108,7 @@ describe('what a run does now', () => {
         status: 'running',
         attempt: 2,
         turn: 3,
+        current_step: 'executing_tools',
         doing: 'tool',
         tool: 'edit_node',
         since: '2026-01-01T00:00:00.000Z',

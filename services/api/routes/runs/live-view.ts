@@ -1,7 +1,7 @@
 import type { PlanningItem } from '#domain/agenda.ts'
 import { begunAt, isEnded, type Run } from '#domain/run.ts'
 import { doingText, plural, waitingText } from '#domain/timeline/words.ts'
-import type { LiveOperation, LiveState } from '#store/ledger/live-state.ts'
+import { type LiveOperation, type LiveState, stepOf } from '#store/ledger/live-state.ts'
 import { snakeKeys } from '#domain/wire-keys.ts'
 import type { ActiveOperation, DoingKind, EstimatedEnd, liveShape } from '#schemas/live-schema.ts'
 import type { WaitingFor } from '#schemas/waiting-schema.ts'
@@ -39,6 +39,7 @@ export function activeView({ operationId, bundle, doing, sinceMs, ...same }: Liv
     ...snakeKeys(same),
     status: isAsking ? 'waiting' : 'running',
     ...(!isAsking && { turn: doing.turn }),
+    current_step: stepOf(doing),
     doing: doing.kind,
     ...(doing.kind === 'tool' && doing.what !== undefined && { tool: doing.what }),
     ...(isAsking && doing.request !== '' && { question: doing.request }),

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { AskList, AskReceived, AskView } from '#schemas/ask-schema.ts'
+import { newRunId } from '#domain/ids.ts'
+import { composeRun, playRun } from '../../played-run.fixture.ts'
+import { useTestApi } from '../../use-test-api.fixture.ts'
+
+const api = useTestApi()
+
+function post(runId: string, body: object, key?: string): Promise<Response> {
+  const headers = { 'content-type': 'application/json', ...(key === undefined ? {} : { 'idempotency-key': key }) }
+  return api.ask(`/v1/runs/${runId}/asks`, { method: 'POST', headers, body: JSON.stringify(body) })
+}
+
+const read = async (path: string): Promise<unknown> => (await api.ask(`/v1/runs/${path}`)).json()
+const Refused = z.object({ status: z.int(), error_code: z.string() })
+
+async function codeOf(answered: Promise<Response>): Promise<[number, string]> {
+  const { status, error_code: code } = Refused.parse(await (await answered).json())
+  return [status, code]
+}
+
+describe('asks of a run', () => {
+  it('are taken in while it goes on and when it has ended, once for a key, and shown with what came of them', async () => {
+    const runId = await playRun(api, [{ name: 'one', leaves: 'sound' }])
+    const taken = await post(runId, { text: ' Why? ' }, 'a-key')
+    expect(taken.status).toBe(202)
+    const { ask_id: askId } = AskReceived.parse(await taken.json())
+    expect(await (await post(runId, { text: 'Why?' }, 'a-key')).json()).toEqual({ run_id: runId, ask_id: askId })
+    expect(await codeOf(post(runId, { text: 'How?' }, 'a-key'))).toEqual([422, 'INTAKE_005'])
+    const open = AskView.parse(await read(`${runId}/asks/${askId}`))
+    expect(open).toMatchObject({ status: 'open', text: 'Why?', asked_by: `environment/${api.project}`, answer: null })
+
+    await composeRun(api, runId, { files: [] })
+    expect((await post(runId, { text: 'And now?' })).status).toBe(202)
+    const end = { kind: 'failed', code: 'POLICY_001', reason: 'no model' } as const
+    const tokens = { prompt_tokens: 0, completion_tokens: 0 }
+    const data = { ask_id: askId, error_code: end.code, reason: end.reason, ...tokens }
+    const head = { phase: 'review', origin: { kind: 'conductor', id: 'c1' }, causationSeq: 1 } as const
+    await api.ledger.endAsk(runId, askId, { end, event: { event: 'ask.failed', ...head, data } })
+    const { asks } = AskList.parse(await read(`${runId}/asks`))
+    expect(asks).toMatchObject([
+      { ask_id: askId, status: 'failed', error_code: 'POLICY_001', reason: 'no model', ended_at: expect.any(String) },
+      { status: 'open', text: 'And now?' },
+    ])
+  })
+
+  it('are refused where they are empty or too long, or there is no such run or ask', async () => {
+    const runId = await playRun(api, [])
+    expect(await codeOf(post(runId, { text: '  ' }))).toEqual([422, 'INTAKE_008'])
+    expect(await codeOf(post(runId, { text: 'x'.repeat(2_001) }))).toEqual([422, 'INTAKE_008'])
+    expect(await codeOf(post(newRunId(1), { text: 'Why?' }))).toEqual([404, 'RUN_001'])
+    expect(await codeOf(api.ask(`/v1/runs/${runId}/asks/a0000000000000000`))).toEqual([404, 'ASK_001'])
+  })
+})

@@ -1,0 +1,70 @@
+import { OpenAPIHono } from '@hono/zod-openapi'
+import type { Ask } from '#domain/ask.ts'
+import { AppError } from '#domain/error.ts'
+import type { AskId } from '#domain/id-schemas.ts'
+import { sha256 } from '#domain/ids.ts'
+import type { Run } from '#domain/run.ts'
+import { commandOf, expectSameBody, type IdempotencyStore } from '#stages/intake/idempotency.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
+import { askJobId, type PayloadOf } from '#store/queues/catalog.ts'
+import type { AskView } from '#schemas/ask-schema.ts'
+import type { ApiEnv } from '../../http/api-env.ts'
+import { isoTime } from '../../http/schema-parts.ts'
+import { findRun } from '../runs/run-view.ts'
+import { askEndpoints } from './ask-endpoints.ts'
+
+export type AskRouteDeps = {
+  ledger: Pick<Ledger, 'getRun' | 'readAsks' | 'receiveAsk'>
+  idempotency: IdempotencyStore
+  producer: { add(queue: 'conductor', id: string, payload: PayloadOf<'conductor'>): Promise<unknown> }
+}
+
+export function askRoutes(deps: AskRouteDeps): OpenAPIHono<ApiEnv> {
+  const routes = new OpenAPIHono<ApiEnv>()
+  const { ledger } = deps
+  routes.openapi(askEndpoints.ask, async (c) => {
+    const { projectId, tokenId } = c.get('caller')
+    const run = await findRun(c.req.valid('param').run_id, projectId, ledger)
+    const { text } = c.req.valid('json')
+    const key = c.req.valid('header')['idempotency-key']
+    await expectSameBody({ projectId, key, runId: run.runId, body: ['ask', text] }, deps.idempotency)
+    const askId: AskId = `a${sha256(commandOf(key)).slice(0, 16)}`
+    const asked = { askId, text, by: tokenId, phase: run.phase, origin: { kind: 'human', id: tokenId } } as const
+    await ledger.receiveAsk(run.runId, asked)
+    await enqueue(run, askId, deps)
+    return c.json({ run_id: run.runId, ask_id: askId }, 202)
+  })
+  routes.openapi(askEndpoints.asks, async (c) => {
+    const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, ledger)
+    return c.json({ asks: (await ledger.readAsks(run.runId)).map(askView) }, 200)
+  })
+  routes.openapi(askEndpoints.oneAsk, async (c) => {
+    const { run_id: runId, ask_id: askId } = c.req.valid('param')
+    const run = await findRun(runId, c.get('caller').projectId, ledger)
+    const ask = (await ledger.readAsks(run.runId)).find((one) => one.askId === askId)
+    if (ask === undefined) throw new AppError('ASK_001', `Nobody has asked "${askId}" about run "${runId}".`)
+    if (ask.end === null) await enqueue(run, askId, deps) // its job may be lost: who waits for it has it answered
+    return c.json(askView(ask), 200)
+  })
+  return routes
+}
+
+function enqueue({ runId, traceparent }: Run, askId: AskId, { producer }: Pick<AskRouteDeps, 'producer'>) {
+  return producer.add('conductor', askJobId({ runId, askId }), { run_id: runId, ask_id: askId, traceparent })
+}
+
+function askView({ askId, text, by, at, end }: Ask): AskView {
+  const isFailed = end?.kind === 'failed'
+  return {
+    ask_id: askId,
+    status: end?.kind ?? 'open',
+    text,
+    asked_at: isoTime(at),
+    asked_by: by,
+    answer: end?.kind === 'answered' ? end.answer : null,
+    model: end?.kind === 'answered' ? end.model : null,
+    error_code: isFailed ? end.code : null,
+    reason: isFailed ? end.reason : null,
+    ended_at: isoTime(end?.at ?? null),
+  }
+}
