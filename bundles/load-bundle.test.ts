@@ -237,7 +237,7 @@ describe('loadBundles', () => {
       'notes/readme.md': '',
     })
     const loaded = await loadBundles(dir)
-    const shipped = ['docstring', 'harness', 'lint', 'researcher', 'review', 'sample_data', 'test']
+    const shipped = ['docstring', 'harness', 'lint', 'researcher', 'review', 'sample_data', 'terminal', 'test']
     expect([...loaded.keys()]).toEqual([...shipped, 'first-1'].toSorted())
     expect(loaded.get('lint')).toMatchObject({ dir: join(dir, 'lint'), bundle: { file: { description: 'Probes.' } } })
     expect([...(await loadBundles(undefined)).keys()]).toEqual([...loaded.keys()].filter((name) => name !== 'first-1'))

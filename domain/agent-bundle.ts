@@ -236,7 +236,7 @@ export const BundleFile = z.strictObject({
     .array(z.string().regex(/^[\w.+-]{1,64}$/))
     .optional()
     .describe(
-      'programs that its scripts may start with `run_command`, by name; they run in [the sandbox](../guide/operations.md#the-sandbox). A bundle whose scripts run commands or tests has this key; of one that only runs tests the list is empty',
+      'programs that its scripts may start with `run_command`, by name; they run in [the sandbox](../guide/operations.md#the-sandbox). A bundle whose scripts run commands or tests has this key; of one that only runs tests the list is empty. A setting `programs`, names with spaces between, takes the place of the list',
     ),
   setup: ShellCommand.optional().describe(
     'a command that installs what its programs need, such as `pip install -e .[test]`, for runs that name none; it counts where the operator [allows setups](../guide/setup.md)',
@@ -274,6 +274,12 @@ export function needsApproval({ tools }: Pick<BundleFile, 'tools'>, tool: string
 /** Returns the bundles that it waits for, whichever way. */
 export function awaitedBundles(file: Pick<BundleFile, 'after' | 'after_optional'>): string[] {
   return [...file.after, ...file.after_optional]
+}
+
+/** Returns the programs that its scripts may start: what users have set, else those of the bundle. */
+export function allowedPrograms({ programs = [], settings }: Pick<BundleFile, 'programs' | 'settings'>): string[] {
+  const chosen = settings['programs']?.default
+  return typeof chosen === 'string' ? chosen.split(/\s+/).filter((name) => name !== '') : programs
 }
 
 export function provesTests({ when, evidence }: Pick<BundleFile, 'when' | 'evidence'>): boolean {

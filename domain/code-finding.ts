@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { JournalEntry } from './external-journal.ts'
 import { RepoPath } from './repo-path.ts'
 import { camelKeys, snakeKeys } from './wire-keys.ts'
 
@@ -7,7 +6,6 @@ import { camelKeys, snakeKeys } from './wire-keys.ts'
 export const FindingSeverity = z.enum(['error', 'warning', 'note'])
 export type FindingSeverity = z.infer<typeof FindingSeverity>
 
-export const maxFindings = 20
 export const maxClaimCharacters = 1_000
 /** A finding shows nothing of a longer line: what is left of a secret that is cut would not be recognised. */
 export const maxLineCharacters = 200
@@ -44,19 +42,9 @@ export function wireFinding(finding: CodeFinding) {
   return snakeKeys(finding)
 }
 
-const WireFinding = z.object(snakeKeys(CodeFinding.shape)).transform((finding): CodeFinding => camelKeys(finding))
-
-/** The external `report_finding` answers this for a finding that it takes. */
-const ReportAnswer = z.object({ finding: WireFinding })
-
-/** The findings that scripts have reported, from the answers that the external `report_finding` gave them. */
-export function reportedFindings(journal: readonly JournalEntry[]): CodeFinding[] {
-  return journal.flatMap((entry) => {
-    if (entry.name !== 'report_finding' || !('answer' in entry)) return []
-    const answer = ReportAnswer.safeParse(entry.answer)
-    return answer.success ? [answer.data.finding] : []
-  })
-}
+export const WireFinding = z
+  .object(snakeKeys(CodeFinding.shape))
+  .transform((finding): CodeFinding => camelKeys(finding))
 
 /** Findings of the same key say the same about the same lines. */
 export function findingKey({ claim, ...location }: Pick<CodeFinding, 'claim' | 'path' | 'line' | 'endLine'>): string {

@@ -92,7 +92,7 @@ export const errorPolicies = {
   RUN_001: once('unknown run', 404),
   RUN_002: once('unknown filter value', 400),
   RUN_003: once('a required milestone is missing', 422),
-  RUN_004: once('unknown operation, node or change set of the run', 404),
+  RUN_004: once('unknown operation, node, change set or artifact of the run', 404),
   RUN_005: once('a run of a newer schema', 409),
   RUN_006: once('not ready yet', 409),
   RUN_007: once('the run has ended', 409),

@@ -29,8 +29,13 @@ export const externalSignatures = {
   write_tests: '(text: str) -> dict[str, Any]',
   related_nodes: '(path: str, line: int) -> dict[str, Any]',
   report_finding:
-    '(claim: str, path: str, line: int, confidence: float, end_line: int | None = None, severity: str = "warning", rule: str | None = None) -> dict[str, Any]',
-  report_learning: '(insight: str, confidence: float) -> dict[str, Any]',
+    '(claim: str, path: str, line: int, confidence: float, end_line: int | None = None, severity: str = "warning", rule: str | None = None, evidence: list[str] | None = None) -> dict[str, Any]',
+  report_learning: '(insight: str, confidence: float, evidence: list[str] | None = None) -> dict[str, Any]',
+  report_escalation:
+    '(kind: str, urgency: str, rationale: str, affected: list[str] | None = None, evidence: list[str] | None = None) -> dict[str, Any]',
+  report_artifact:
+    '(name: str, text: str | None = None, path: str | None = None, media_type: str = "text/plain") -> dict[str, Any]',
+  report_progress: '(action: str, reasoning_summary: str) -> None',
   ask_user: '(question: str, choices: list[str] | None = None) -> str',
   log: '(message: str) -> None',
   /** Serves only a lone script of this name: in a bundle, the builtin tool submits. */

@@ -27,6 +27,7 @@ import { type FolderLayer, openFolder, requireFolder, unseenFolder } from './ope
 import { type GivenInputs, toolInputs, workerInputs } from './tool-inputs.ts'
 import { type WorkspaceChange, workspaceChanges } from './workspace-changes.ts'
 import { attemptExternals } from '#stages/operate/tools/externals/attempt-externals.ts'
+import type { ReportDeps } from '#stages/operate/tools/externals/report-externals.ts'
 import { diagnosticText } from '../diagnostic-text.ts'
 import { defaultProject } from '#domain/ids.ts'
 import { openSandbox, type SandboxOptions } from '#sandbox/open-sandbox.ts'
@@ -100,6 +101,7 @@ export async function runTool(order: ToolRunOrder, deps: ToolRunDeps, signal: Ab
       linter: openedWhenNeeded(deps.sandbox, onEnd),
       searcher,
       related: async () => undefined,
+      reports: unheardReports,
       python: await loadLanguage('python'),
       log: { debug: (_message, fields) => deps.onLog(String(fields?.['message'])) },
     })
@@ -120,6 +122,16 @@ export async function runTool(order: ToolRunOrder, deps: ToolRunDeps, signal: Ab
   } finally {
     await release()
   }
+}
+
+/** Takes reports and keeps none: the answer of the script is all that is shown. */
+const unheardReports: ReportDeps = {
+  operationId: 'o0',
+  turn: () => 1,
+  exists: () => true,
+  reportedBefore: async () => [],
+  storeArtifact: async () => {},
+  emit: () => {},
 }
 
 /** Throws DISC_005 when a script cannot be read; AGENT_001, with the lines of `remora check`, when it has errors. */

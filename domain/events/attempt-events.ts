@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Evidence } from '../change-set.ts'
 import { CodeFinding } from '../code-finding.ts'
 import { ToolResult } from '../turn.ts'
-import { Learning } from '../learning.ts'
+import { EvidenceRefs, Learning, Report, ReportedArtifact } from '../reports.ts'
 import { snakeKeys } from '../wire-keys.ts'
 import { event } from './event-row.ts'
 
@@ -119,5 +119,26 @@ export const attemptEvents = {
   'learning.reported': event('learning', 'An agent has learned what may change what is done next.', {
     attempt,
     ...Learning.shape,
+    evidence_refs: EvidenceRefs,
+  }),
+  'artifact.reported': event(
+    'artifact',
+    'An agent has made a text; `GET /v1/runs/{run_id}/artifacts/{sha256}` has it.',
+    { attempt, ...ReportedArtifact.shape },
+  ),
+  'report.dropped': event(
+    worker_progress,
+    'A report of an agent does not count: it was reported before, or there were too many of its kind.',
+    {
+      attempt,
+      kind: z.enum(Report.options.map(({ shape }) => shape.kind.value)),
+      reason: z.enum(['duplicate', 'limit']),
+      key: z.string(),
+    },
+  ),
+  'progress.reported': event(worker_progress, 'An agent says what it does now, and why, before it does it.', {
+    attempt,
+    action: z.string(),
+    reasoning_summary: z.string(),
   }),
 } as const

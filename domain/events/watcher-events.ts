@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Escalation, escalationKinds } from '../agenda.ts'
+import { EvidenceRefs } from '../reports.ts'
 import { event } from './event-row.ts'
 
 const times = z.int().min(2).max(20)
@@ -56,7 +57,13 @@ export const watcherEvents = {
   }),
   'escalation.raised': event(
     'escalation',
-    'The watcher asks for a decision, of the conductor if the run has one, else of a person.',
-    { ...Escalation.shape, from_seq: z.int(), to_seq: z.int() },
+    'The watcher, or an agent at its work, asks for a decision, of the conductor if the run has one, else of a person.',
+    {
+      ...Escalation.shape,
+      from_seq: z.int().optional(),
+      to_seq: z.int().optional(),
+      attempt: z.int().optional(),
+      evidence_refs: EvidenceRefs.optional(),
+    },
   ),
 } as const

@@ -92,6 +92,12 @@ const summaries: Readonly<Record<EventName, (event: Told) => string>> = {
   'operation.ended': (event) => `${workOf(event)} ${Words.parse(event.data['status'])}: ${summaryOf(event)}`,
   'finding.reported': findingText,
   'learning.reported': ({ agent, data }) => `${agent ?? ''} has learned: ${Words.parse(data['insight'])}`,
+  'artifact.reported': ({ agent, data }) =>
+    `${agent ?? ''} has made ${Words.parse(data['name'])} (${plural(Count.parse(data['bytes']), 'byte')})`,
+  'report.dropped': ({ agent, data }) =>
+    `a ${Words.parse(data['kind'])} of ${agent ?? ''} does not count (${Words.parse(data['reason'])}): ${Words.parse(data['key'])}`,
+  'progress.reported': ({ agent, data }) =>
+    `${agent ?? ''}: ${Words.parse(data['action'])}: ${Words.parse(data['reasoning_summary'])}`,
   'human_input.requested': (event) =>
     `${workOf(event)} asks ${Words.parse(event.data['request_id'])}: ${Words.parse(event.data['question'])}`,
   'human_input.answered': ({ data }) =>

@@ -16,7 +16,7 @@ import { type BlobStore, openBlobStore } from '#store/objects/blob-store.ts'
 import type { Metrics } from '#platform/metrics/open-metrics.ts'
 import { openEventSegments } from '#store/objects/event-segments.ts'
 import { loggedOutages } from '#store/objects/logged-outages.ts'
-import { type ObjectStore, objectStoreCheck } from '#store/objects/object-store.ts'
+import { type ObjectStore, objectStoreCheck, undefinedWhenMissing } from '#store/objects/object-store.ts'
 import { openObjects } from '#store/objects/open-objects.ts'
 import type { Composition } from '#store/objects/composition.ts'
 import { getSnapshot, readSnapshot, type Snapshot } from '#store/objects/snapshot.ts'
@@ -40,6 +40,7 @@ import {
   getBundle,
   getChangeSets,
   getComposition,
+  getArtifact,
   getFindings,
   getUnfinishedAttempt,
 } from '#store/objects/stored-records.ts'
@@ -262,6 +263,7 @@ export function openRunRecords(
     readChangeSets: (projectId, recordHash) =>
       changeSets.get(`${projectId} ${recordHash}`, () => getChangeSets(objects, projectId, recordHash)),
     readFindings: (projectId, recordHash) => getFindings(objects, projectId, recordHash),
+    readArtifact: (run, hash) => getArtifact(objects, run, hash).catch(undefinedWhenMissing),
     readAttempt: (projectId, recordHash) => getAttemptRecord(objects, projectId, recordHash),
     readUnfinished: (projectId, recordHash) => getUnfinishedAttempt(objects, projectId, recordHash),
     readDecision: ({ projectId, runId }, hash) => getDecisionRecord(objects, { projectId, runId, hash }),

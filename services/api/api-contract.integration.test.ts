@@ -1,5 +1,7 @@
 import { z, type RouteConfig } from '@hono/zod-openapi'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { sha256 } from '#domain/ids.ts'
+import { putArtifact } from '#store/objects/stored-records.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import { Problem } from '#schemas/problem-schema.ts'
 import { webhookHeaders } from './routes/webhooks/webhook-examples.fixture.ts'
@@ -117,6 +119,10 @@ const asked: Record<string, () => Promise<{ path: string; init?: RequestInit }>>
   'GET /v1/runs/{run_id}/findings': async () => {
     const found = await playRun(api, [{ name: 'one', leaves: 'sound', finds: [{ claim: 'a fault', rule: 'r' }] }])
     return { path: `/v1/runs/${found}/findings` }
+  },
+  'GET /v1/runs/{run_id}/artifacts/{sha256}': async () => {
+    await putArtifact(api.objects, { projectId: api.project, runId }, 'notes')
+    return { path: `/v1/runs/${runId}/artifacts/${sha256('notes')}` }
   },
   'GET /v1/runs/{run_id}/changes': async () => ({ path: `/v1/runs/${runId}/changes` }),
   'POST /v1/runs/{run_id}/decisions': async () => {

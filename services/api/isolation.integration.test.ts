@@ -1,7 +1,9 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { sha256 } from '#domain/ids.ts'
 import { parseJson } from '#domain/json.ts'
+import { putArtifact } from '#store/objects/stored-records.ts'
 import { testRedis, type TestRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { Problem } from '#schemas/problem-schema.ts'
@@ -58,6 +60,7 @@ async function withRuns(own: TestApi & { tokenId: string }, name: string): Promi
     { name: `found_${name}`, leaves: name, finds: [{ claim: name }] },
   ]
   const run = await playRun(own, endings, { tree: { 'a.py': 'x = 1\n' } })
+  await putArtifact(own.objects, { projectId: own.project, runId: run }, name)
   const resultHash = await api.blobs.put(own.project, Buffer.from(`x = '${name}'\n`))
   const file = { path: `${name}.py`, baseHash: null, resultHash, changeSetIds: [], evidence: [] }
   await composeRun(own, run, { files: [file] })
@@ -141,6 +144,7 @@ const asked: Record<string, (ids: Ids) => Request[] | Promise<Request[]>> = {
     ...get(`/v1/runs/${run}/findings`),
     ...get(`/v1/runs/${asking}/findings?agent=lint`),
   ],
+  'GET /v1/runs/{run_id}/artifacts/{sha256}': ({ run }) => get(`/v1/runs/${run}/artifacts/${sha256(secret)}`),
   'GET /v1/runs/{run_id}/changes': ({ run, operation }) =>
     ['', `?operation_id=${operation}`].flatMap((query) => get(`/v1/runs/${run}/changes${query}`)),
   'POST /v1/runs/{run_id}/decisions': ({ run }) => post(`/v1/runs/${run}/decisions`, { where: {}, verdict: 'accept' }),

@@ -7,6 +7,7 @@ import { lint } from '#agents/lint/host/rehearsal.ts'
 import { research } from '#agents/researcher/host/rehearsal.ts'
 import { review } from '#agents/review/host/rehearsal.ts'
 import { sampleData } from '#agents/sample_data/host/rehearsal.ts'
+import { terminal } from '#agents/terminal/host/rehearsal.ts'
 import { testWriting } from '#agents/test/host/rehearsal.ts'
 import { asked } from './ask-rule.ts'
 import { plannerMove } from './planner-policies.ts'
@@ -108,6 +109,7 @@ const rules: readonly Rule[] = [
   review,
   testWriting,
   sampleData,
+  terminal,
   rewriteFile,
   harness,
   watcher,

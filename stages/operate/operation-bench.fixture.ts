@@ -40,7 +40,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 
 export type Planned = { job: OperationJob; runId: RunId; file: { path: string; text: string; hash: string } }
 
-type ShippedAgent = 'lint' | 'docstring' | 'researcher' | 'review' | 'harness' | 'sample_data' | 'test'
+type ShippedAgent = 'lint' | 'docstring' | 'researcher' | 'review' | 'harness' | 'sample_data' | 'terminal' | 'test'
 
 export type OperationBench = TestLedger & {
   project: ProjectId

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { ModelUnavailable } from '#domain/error.ts'
+import { sha256 } from '#domain/ids.ts'
 import { OperationResult } from '#store/ledger/results.ts'
 import { dayOf } from '#store/ledger/usage.ts'
-import { getFindings } from '#store/objects/stored-records.ts'
+import { getArtifact, getFindings } from '#store/objects/stored-records.ts'
 import { until } from '#testing/until.ts'
 import { useOpened } from '#testing/use-opened.ts'
 import { openOperationBench, type OperationBench } from './operation-bench.fixture.ts'
@@ -37,6 +38,30 @@ await ask_user("Go on?")
 again = await report_finding("before", file_path, 1, 0.5)
 await report_finding("after", file_path, 1, 0.5)
 answer = {"result": again, "summary": "asked", "knowledge_delta": {}, "outcome": "success"}
+answer
+`
+
+const reporting = `from typing import Any
+from grail import Input, external
+
+
+@external
+async def report_progress(action: str, reasoning_summary: str) -> None: ...
+
+
+@external
+async def report_artifact(name: str, text: str) -> dict[str, Any]: ...
+
+
+@external
+async def report_escalation(kind: str, urgency: str, rationale: str) -> dict[str, Any]: ...
+
+
+await report_progress("Writes notes", "They are wanted")
+await report_artifact("notes.txt", "notes")
+await report_artifact("notes.txt", "notes")
+await report_escalation("security_concern", "high", "A key is in the code.")
+answer = {"result": None, "summary": "reported", "knowledge_delta": {}, "outcome": "success"}
 answer
 `
 
@@ -134,5 +159,28 @@ describe('an operation that only reports findings', () => {
     const [job] = (await bench.ledger.dispatch(planned.runId, 1)).taken
     await runOperation({ ...planned.job, ...job }, bench.deps, never)
     expect((await findingsOf(planned)).map(({ claim }) => claim)).toEqual(['before', 'after'])
+  })
+
+  it('has what it made in events, results and store, and tells what it dropped and does while it works', async () => {
+    const bundle = await bench.bundle('review')
+    const { path = '' } = bundle.scripts['read_code'] ?? {}
+    bundle.scripts['read_code'] = { path, source: reporting }
+    const planned = await bench.planned(bundle, source, 'shelf')
+    await runOperation(planned.job, bench.deps, never)
+    const events = await bench.ledger.readEvents(planned.runId, { after: 0, limit: 1000 })
+    const told = events.filter(({ event }) => /^(?:progress|report|artifact|escalation|tool)\./.test(event))
+    expect(told.map(({ event }) => event).slice(0, 4)).toEqual([
+      'tool.called',
+      'progress.reported',
+      'report.dropped',
+      'tool.returned',
+    ])
+    const made = { name: 'notes.txt', media_type: 'text/plain', bytes: 5, sha256: sha256('notes') }
+    expect(told.slice(-2)).toMatchObject([
+      { event: 'artifact.reported', data: made },
+      { event: 'escalation.raised', data: { kind: 'security_concern', affected: [planned.job.operationId] } },
+    ])
+    expect(await getArtifact(bench.deps.objects, { ...planned, projectId: bench.project }, made.sha256)).toBe('notes')
+    expect((await bench.ledger.verify(planned.runId)).violations).toEqual([])
   })
 })

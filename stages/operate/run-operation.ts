@@ -1,4 +1,4 @@
-import { provesTests } from '#domain/agent-bundle.ts'
+import { allowedPrograms, provesTests } from '#domain/agent-bundle.ts'
 import { AppError, asAppError, ModelUnavailable } from '#domain/error.ts'
 import { newToken } from '#domain/ids.ts'
 import type { RequestProgress } from '#domain/turn.ts'
@@ -155,7 +155,7 @@ async function requirePrograms(running: RunningAttempt, deps: OperationDeps, sig
   const { file } = running.bundle.bundle
   const { language } = running.target.node
   if (provesTests(file) && isTestable(language)) await running.tests.runner(language, signal)
-  else if ((file.programs ?? []).length > 0) await programsOf(running, deps, signal).require()
+  else if (allowedPrograms(file).length > 0) await programsOf(running, deps, signal).require()
 }
 
 /** Throws AGENT_001 for a bundle with a constraint of its own that no server of its model takes, as far as that is known. */

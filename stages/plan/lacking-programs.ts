@@ -1,4 +1,4 @@
-import { type BundleFile, provesTests } from '#domain/agent-bundle.ts'
+import { allowedPrograms, type BundleFile, provesTests } from '#domain/agent-bundle.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 import { type GateRequest, settingsBefore } from '#domain/gate.ts'
 import { type ProgramReport, soughtPrograms } from '#domain/program-report.ts'
@@ -16,7 +16,7 @@ export type ProgramFacts = {
   has?(path: string): boolean
 }
 
-type Needs = Pick<BundleFile, 'when' | 'evidence' | 'programs'>
+type Needs = Pick<BundleFile, 'when' | 'evidence' | 'programs' | 'settings'>
 
 /** Says why a bundle cannot do its work on a node here, so that no model is asked in vain; undefined where it can, or may. */
 export function programLack(
@@ -26,7 +26,7 @@ export function programLack(
 ): string | undefined {
   const { programs, environment } = facts
   const isTesting = provesTests(file)
-  if (!isTesting && (file.programs ?? []).length === 0) return undefined
+  if (!isTesting && allowedPrograms(file).length === 0) return undefined
   const runner = isTesting ? facts.runnerOf?.(node.path) : undefined
   if (runner?.kind === 'other') return `its tests run with ${runner.name}, which Remora cannot run`
   if (environment?.kind === 'failed') return `the setup of its run failed: ${environment.reason}`

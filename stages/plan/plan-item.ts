@@ -3,7 +3,7 @@ import { awaitedBundles } from '#domain/agent-bundle.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
 import type { NewEvent } from '#domain/event.ts'
-import type { OperationId } from '#domain/ids.ts'
+import { operationId, type OperationId, recordId } from '#domain/ids.ts'
 import { isEndedOperation, type PlannedOperation } from '#domain/operation.ts'
 import { pathGlobs } from '#domain/path-globs.ts'
 import type { Run } from '#domain/run.ts'
@@ -43,18 +43,15 @@ export async function planItem(
   const nodes = found.nodes.filter(isIn(item.where))
   const { known } = await knownWorks(runId, next.generation, deps.ledger)
   const ofItem = { ...found, nodes, bundles: [pinned] }
-  const planWith = async (undone: Set<OperationId>, one?: PinnedBundle) => {
-    const choices = { limit: limitOf(item, pinned, run) }
-    const how = { environment: run.environment ?? undefined, choices, may: mayDo(itemId, known, undone, one) }
-    const plan = await findPlan(run, ofItem, how, deps, signal)
-    // An item with as many operations as its bundle says that it needs leaves nothing to do on other nodes.
-    const isEnough = pinned.bundle.file.item_operations !== undefined && item.budget.operations === undefined
-    return { ...plan, left: undone.size + (isEnough ? 0 : plan.planned.beyondLimit + plan.unseen) }
-  }
-  let plan = await planWith(new Set(), pinned)
-  if (plan.planned.operations.length === 0 && pinned.bundle.file.item_operations !== undefined)
-    plan = await planWith(new Set())
-  const { planned, work, left, summary } = plan
+  const { own, workOf } = worksOf(item, pinned, known)
+  const undone = new Set<OperationId>()
+  const choices = { limit: limitOf(item, pinned, run) }
+  const may = mayDo(itemId, own, undone)
+  const how = { environment: run.environment ?? undefined, choices, may: (id: OperationId) => may(workOf(id) ?? id) }
+  const { planned, work, summary, unseen } = await findPlan(run, ofItem, how, deps, signal)
+  // An item with as many operations as its bundle says that it needs leaves nothing to do on other nodes.
+  const isEnough = pinned.bundle.file.item_operations !== undefined && item.budget.operations === undefined
+  const left = undone.size + (isEnough ? 0 : planned.beyondLimit + unseen)
   const reads = await putItemReads(deps.objects, run, { v: 1, paths: pathsRead(pinned, nodes, planned.operations) })
   if (next.estimate || request.dryRun) {
     const tokens = summary.agents[item.capability]?.estimatedTokens ?? 0
@@ -64,7 +61,8 @@ export async function planItem(
   if (work.rules !== undefined) await keepRules(run, { itemId, version, rules: work.rules }, deps)
   const generation = next.generation ?? (known.size === 0 ? run.generation : run.generation + 1)
   const basis = openBasis(pinned, { ids: dependenciesOf(item, agenda.state), known })
-  const operations = asRecords(planned.operations, known, { generation }).map(basis)
+  const idOf = (id: OperationId) => workOf(id) ?? (known.has(id) ? recordId(id, generation) : id)
+  const operations = asRecords(planned.operations.map(withIds(idOf)), own, { generation }).map(basis)
   const started = startedEvent(item, { operations, generation, left, summary })
   await planSlices(
     runId,
@@ -130,21 +128,35 @@ function limitOf({ budget }: ItemState, { bundle }: PinnedBundle, { request, cou
 }
 
 /**
- * `pinned`: its items leave to each other what they worked on, so that what one has found is not superseded. `undone`: takes what is left to another
- * item that has not done it yet.
+ * Says which works the item may find done. Of a bundle with `item_operations` another item's are none of its business: its question about a
+ * file is a work of its own, which takes the place of nothing. `workOf`: the work of the item that has this id by its node and bundle.
  */
-function mayDo(itemId: ItemId, known: KnownWorks, undone: Set<OperationId>, pinned?: PinnedBundle) {
+function worksOf({ item_id: itemId }: ItemState, { bundle }: PinnedBundle, known: KnownWorks) {
+  if (bundle.file.item_operations === undefined)
+    return { own: known, workOf: (id: OperationId) => (known.has(id) ? id : undefined) }
+  const own = new Map([...known].filter(([, work]) => work.itemId === itemId))
+  const ids = new Map([...own].map(([id, work]) => [operationId(work.node.nodeId, work.bundle), id]))
+  return { own, workOf: (id: OperationId) => ids.get(id) }
+}
+
+function withIds(idOf: (id: OperationId) => OperationId) {
+  return ({ operationId: id, after, ...rest }: PlannedOperation): PlannedOperation => {
+    return { ...rest, operationId: idOf(id), after: after.map(idOf) }
+  }
+}
+
+/** `undone`: takes what is left to another item that has not done it yet. */
+function mayDo(itemId: ItemId, known: KnownWorks, undone: Set<OperationId>) {
   return (id: OperationId): string | undefined => {
     const before = known.get(id)
     if (before === undefined) return undefined
     const { status, outcome } = before
     const isDone = (status === 'succeeded' || status === 'unchanged') && outcome?.leavesWork === undefined
-    const isOwn = before.itemId === itemId
-    const isLeft = !isEndedOperation(status) || (pinned?.bundle.file.item_operations !== undefined && !isOwn)
-    if (isLeft && !isDone) undone.add(id)
-    if (!isEndedOperation(status)) return 'another item of the agenda works on it'
-    if (isLeft) return 'another item of the agenda has worked on it'
-    return isDone && isOwn ? 'this item has done it before' : undefined
+    if (!isEndedOperation(status)) {
+      undone.add(id)
+      return 'another item of the agenda works on it'
+    }
+    return isDone && before.itemId === itemId ? 'this item has done it before' : undefined
   }
 }
 

@@ -40,6 +40,28 @@ async function conductAgain(runId: RunId): Promise<void> {
 }
 
 describe('an item of an agenda', () => {
+  it('has its conductor hear what an operation escalates, before it hears that the item has ended', async () => {
+    const runId = await conductedRun(test.ledger)
+    await planned(runId, 'lint', [first])
+    const [attempt] = await test.claimReady(runId)
+    if (attempt === undefined) throw new Error('one was ready')
+    const what = { kind: 'security_concern', urgency: 'high', mitigation: 'notify' } as const
+    const escalation = { ...what, affected: ['lint'], rationale: 'A key is in the code.', dedup_key: 'k' }
+    const head = { phase: 'submission', origin: { kind: 'worker', id: 'w1' } } as const
+    const learned = { insight: 'i', confidence: 1, evidence_refs: [], attempt: 1 }
+    const events = [
+      anEvent({ event: 'learning.reported', ...head, data: learned }),
+      anEvent({ event: 'escalation.raised', ...head, data: { ...escalation, attempt: 1 } }),
+    ]
+    await test.ledger.settle(attempt, 1, { outcome: anOutcome(), events, escalations: [escalation] })
+    const [raised] = await eventsOf(runId, 'escalation.raised')
+    expect(await heardOf(runId)).toEqual([
+      { kind: 'escalation', escalation, seq: raised?.seq },
+      { kind: 'item_ended', item_id: 'lint' },
+    ])
+    expect((await test.ledger.verify(runId)).violations).toEqual([])
+  })
+
   it('ends once with its last operation, with counts, whatever is sent twice', async () => {
     const { ledger } = test
     const runId = await conductedRun(ledger)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Escalation, InboxMessage } from '#domain/agenda.ts'
 import { EventPhase, type NewEvent } from '#domain/event.ts'
 import { changeSetIdsOf, OperationCost, type Outcome } from '#domain/operation.ts'
 import type { AskedQuestion } from '#domain/question.ts'
@@ -25,6 +26,8 @@ export type Settlement = {
   outcome: Outcome
   /** Events not yet written; `operation.failed` or `operation.blocked` and `operation.ended` are added after them. */
   events: readonly NewEvent[]
+  /** The conductor, where there is one, hears of these; each has its event among those, in this order. */
+  escalations?: readonly Escalation[] | undefined
   result?: Partial<ResultDetail>
   /** Maps the id of a change set to those of the outcome that are built on it. */
   builtOn?: ReadonlyMap<string, readonly string[]>
@@ -74,6 +77,10 @@ export async function settle(store: LedgerStore, attempt: Attempt, n: number, se
   const events = await storedEvents(store, attempt, ofAttempt(attempt, reported))
   const values = [outcome.status, JSON.stringify(outcome), store.redactor.json(JSON.stringify(result))]
   const changeSets = changeSetIdsOf(outcome)
+  const messages = (settlement.escalations ?? []).map((escalation) => {
+    const message: InboxMessage = { kind: 'escalation', escalation }
+    return store.redactor.json(JSON.stringify(message))
+  })
   const bases = [...(settlement.builtOn ?? [])].flatMap(([base, sets]) => [base, sets.join(' ')])
   const all = [
     ...args,
@@ -83,6 +90,8 @@ export async function settle(store: LedgerStore, attempt: Attempt, n: number, se
     ...changeSets,
     bases.length / 2,
     ...bases,
+    messages.length,
+    ...messages,
     ...events,
   ]
   return { kind: SettleReply.parse(await settleScript(store.redis, [...keys, after], all)) }

@@ -13,6 +13,7 @@ const jsonObjects = z.array(z.record(z.string(), z.unknown())).default([])
 export const ResultDetail = z.strictObject({
   details: z.record(z.string(), z.unknown()).default({}),
   findings: jsonObjects,
+  artifacts: jsonObjects,
   evidence: jsonObjects,
 })
 export type ResultDetail = z.infer<typeof ResultDetail>

@@ -41,6 +41,8 @@ export const objectKeys = {
   itemReads: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/reads/${hash}.json`,
   /** Has what the model said that decided about a run (decision-record.ts). */
   decision: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/decisions/${hash}.json`,
+  /** Is a text that an agent has made and reported. */
+  artifact: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/artifacts/${hash}`,
   /** Says which ledger's runs refer to the project's objects. */
   ledgerMark: (project: ProjectId) => `projects/${project}/ledger.json`,
 } as const
@@ -65,7 +67,7 @@ const forms: readonly [RegExp, (name: string, key: string) => ObjectPlace][] = [
   [new RegExp(`^uploads/${run}(?:\\.base\\.[\\w-]+)?$`), (name, key) => ({ kind: 'upload', key, runId: name })],
   [
     new RegExp(
-      `^runs/${run}/(?:attempts|compositions|decisions|edges|events|nodes|parts|payloads|plans|reads|rules)/[^/]+$`,
+      `^runs/${run}/(?:artifacts|attempts|compositions|decisions|edges|events|nodes|parts|payloads|plans|reads|rules)/[^/]+$`,
     ),
     (name) => ({ kind: 'run_object', runId: name }),
   ],

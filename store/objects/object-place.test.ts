@@ -33,6 +33,7 @@ describe('objectPlace', () => {
     [objectKeys.planSummary('default', runId, hash), { kind: 'run_object', runId }],
     [objectKeys.itemReads('default', runId, hash), { kind: 'run_object', runId }],
     [objectKeys.decision('default', runId, hash), { kind: 'run_object', runId }],
+    [objectKeys.artifact('default', runId, hash), { kind: 'run_object', runId }],
     [objectKeys.ledgerMark('default'), { kind: 'ledger_mark' }],
   ] as const)('reads what object-keys.ts made: %s', ([key, place]) => {
     expect(objectPlace('default', key)).toEqual(place)

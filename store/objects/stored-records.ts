@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { AgentBundle } from '#domain/agent-bundle.ts'
-import { type CodeFinding, reportedFindings } from '#domain/code-finding.ts'
-import type { ProjectId } from '#domain/ids.ts'
+import type { CodeFinding } from '#domain/code-finding.ts'
+import { type ProjectId, type RunId, sha256 } from '#domain/ids.ts'
+import { type Report, reportsIn } from '#domain/reports.ts'
 import { AttemptRecord, changeSetsOf, ToolRun, UnfinishedAttempt } from './attempt-record.ts'
 import { Composition } from './composition.ts'
 import { objectKeys } from './object-keys.ts'
@@ -30,7 +31,28 @@ const { get: getRecordedTools } = projectRecords(
   z.object({ tools: z.array(z.object({ externals: ToolRun.shape.externals })) }),
 )
 
-export async function getFindings(objects: ObjectStore, project: ProjectId, hash: string): Promise<CodeFinding[]> {
+/** Returns what the attempt has reported, in order. */
+export async function getReports(
+  objects: Pick<ObjectStore, 'get'>,
+  project: ProjectId,
+  hash: string,
+): Promise<Report[]> {
   const { tools } = await getRecordedTools(objects, project, hash)
-  return reportedFindings(tools.flatMap(({ externals }) => externals))
+  return reportsIn(tools.flatMap(({ externals }) => externals))
+}
+
+export async function getFindings(objects: ObjectStore, project: ProjectId, hash: string): Promise<CodeFinding[]> {
+  const reports = await getReports(objects, project, hash)
+  return reports.flatMap((report) => (report.kind === 'finding' ? report.finding : []))
+}
+
+type OfRun = { projectId: ProjectId; runId: RunId }
+
+export async function putArtifact(objects: Pick<ObjectStore, 'put'>, { projectId, runId }: OfRun, content: string) {
+  await objects.put(objectKeys.artifact(projectId, runId, sha256(content)), content, { contentType: 'text/plain' })
+}
+
+/** STORE_003 when the run has none of this hash. */
+export async function getArtifact(objects: Pick<ObjectStore, 'get'>, { projectId, runId }: OfRun, hash: string) {
+  return Buffer.from(await objects.get(objectKeys.artifact(projectId, runId, hash))).toString()
 }

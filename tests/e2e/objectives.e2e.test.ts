@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { Rationale } from '#domain/agenda.ts'
 import { type Rehearsal, startRehearsal } from '#rehearsal/rehearsal-server.ts'
+import { testSandbox } from '#sandbox/sandbox.fixture.ts'
 import { Timeline } from '#schemas/timeline-schema.ts'
 import { until } from '#testing/until.ts'
 import type { RunEvent } from '../run-api.ts'
@@ -20,6 +21,7 @@ const many = useSourceFolder(
 /** Few slots, so that the operations of a run do not all fail before the watcher has looked. */
 const services = useServices({ workerEnv: { REMORA_WORKER_SLOTS: '2' } })
 const eachWire = Object.keys(wires)
+const { lack: sandboxLack } = await testSandbox(process.env)
 
 /** Decides and reviews; what works is asked elsewhere, so that each request of who decides can be counted. */
 let mind: Rehearsal
@@ -127,16 +129,25 @@ describe('basic', () => {
     expect(parts).toContain('observing')
   })
 
-  it.for(eachWire)('is told live, its findings too, while it runs, over %s', async (wire) => {
-    const request = { agents: ['review'] }
-    const milestones = ['finding.reported', 'run.completed']
-    const { events, statuses, status } = await played({ wire, milestones, request })
+  it.for(eachWire)('is told live, what it finds, learns and runs too, while it runs, over %s', async (wire) => {
+    const request = { agents: sandboxLack === undefined ? ['researcher', 'terminal'] : ['researcher'] }
+    const reports = [
+      'finding.reported',
+      'learning.reported',
+      ...(sandboxLack === undefined ? ['progress.reported'] : []),
+    ]
+    const { events, statuses, status } = await played({ wire, milestones: [...reports, 'run.completed'], request })
     expect(status).toBe('completed')
     const order = events.map(({ event }): string => event)
-    const told = ['agenda.decided', 'item.started', 'finding.reported', 'item.ended', 'conductor.decided', ...ended]
-    const places = told.map((name) => order.indexOf(name))
-    expect(places).not.toContain(-1)
-    expect(places).toEqual(places.toSorted((a, b) => a - b))
+    for (const report of reports) {
+      const told = ['agenda.decided', 'item.started', report, 'item.ended', 'conductor.decided', ...ended]
+      const places = told.map((name) => (name === 'item.ended' ? order.lastIndexOf(name) : order.indexOf(name)))
+      expect(places).not.toContain(-1)
+      expect(places, report).toEqual(places.toSorted((a, b) => a - b))
+      expect(statuses.get(report), report).toBe('running')
+    }
+    const said = events.filter(({ event }) => event === 'progress.reported').map(({ data }) => Object.keys(data))
+    expect(said.flat().filter((key) => key === 'action' || key === 'reasoning_summary')).toHaveLength(2 * said.length)
     expect([statuses.get('agenda.decided'), statuses.get('item.started')]).toEqual(['running', 'running'])
   })
 })

@@ -45,7 +45,7 @@ const TimelineDecisions = z
 
 const Artifact = z
   .strictObject({
-    kind: z.enum(['patch', 'archive', 'findings', 'pull_request']).meta({ id: 'ArtifactKind' }),
+    kind: z.enum(['patch', 'archive', 'findings', 'artifacts', 'pull_request']).meta({ id: 'ArtifactKind' }),
     url: z.string().meta({ description: 'of the service, or of a pull request at its code host' }),
   })
   .meta({ id: 'Artifact' })

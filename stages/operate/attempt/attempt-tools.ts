@@ -1,4 +1,4 @@
-import { needsApproval } from '#domain/agent-bundle.ts'
+import { allowedPrograms, needsApproval } from '#domain/agent-bundle.ts'
 import type { JournalEntry } from '#domain/external-journal.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import { limitsOfBundle } from '#tool-scripts/script-limits.ts'
@@ -7,26 +7,28 @@ import { type ExternalDeps, attemptExternals } from '../tools/externals/attempt-
 import { scriptOf, scriptTool } from '../tools/script-tool.ts'
 import type { Tool, ToolSet } from '../tools/tool-set.ts'
 import type { ReadRunFacts, RelatedNodes } from '../start/run-facts.ts'
+import { attemptReports, type AttemptReportDeps } from './attempt-reports.ts'
 import type { RunningAttempt } from './running-attempt.ts'
 import { attemptPrograms, type AttemptPrograms, type ProgramDeps } from '../tools/programs/attempt-programs.ts'
 import type { ToolsBeside } from '../tools/programs/tools-beside.ts'
 import { nodeInputs } from '../tools/provided-inputs.ts'
 
-export type AttemptToolDeps = Omit<ExternalDeps, 'programs' | 'tests' | 'rulesOf' | 'signal' | 'related'> & {
-  ledger: Pick<Ledger, 'isAllowed'>
-  scripts: Pick<ScriptPool, 'run'>
-  relatedPaths: RelatedNodes['paths']
-  relatedAt: RelatedNodes['at']
-  programs: ProgramDeps
-  runFacts: ReadRunFacts
-  beside: ToolsBeside
-}
+export type AttemptToolDeps = Omit<ExternalDeps, 'programs' | 'tests' | 'rulesOf' | 'signal' | 'related' | 'reports'> &
+  AttemptReportDeps & {
+    ledger: Pick<Ledger, 'isAllowed'>
+    scripts: Pick<ScriptPool, 'run'>
+    relatedPaths: RelatedNodes['paths']
+    relatedAt: RelatedNodes['at']
+    programs: ProgramDeps
+    runFacts: ReadRunFacts
+    beside: ToolsBeside
+  }
 
 /** The bundle's tools, bound to this attempt's workspace and node. `submit_result` is part of the loop instead. */
 export function attemptTools(
   running: Pick<
     RunningAttempt,
-    'attempt' | 'bundle' | 'workspace' | 'target' | 'built' | 'transcript' | 'from' | 'tests' | 'rules'
+    'attempt' | 'bundle' | 'workspace' | 'target' | 'built' | 'transcript' | 'journal' | 'from' | 'tests' | 'rules'
   >,
   deps: AttemptToolDeps,
   signal: AbortSignal,
@@ -35,10 +37,11 @@ export function attemptTools(
   const { workspace, target, tests, rules } = running
   const programs = programsOf(running, deps, signal)
   const related = (path: string, line: number) => deps.relatedAt(running.attempt, { path, line })
+  const reports = attemptReports(running, deps)
   const externals = attemptExternals(
     workspace,
     target,
-    { ...deps, programs, tests, rulesOf: rules.of, signal, related },
+    { ...deps, programs, tests, rulesOf: rules.of, signal, related, reports },
     calledBefore(running),
   )
   const bound = new Map<string, Tool>()
@@ -71,7 +74,7 @@ export function programsOf(
   { programs, runFacts }: Pick<AttemptToolDeps, 'programs' | 'runFacts'>,
   signal: AbortSignal,
 ): AttemptPrograms {
-  const allowed = bundle.bundle.file.programs ?? []
+  const allowed = allowedPrograms(bundle.bundle.file)
   const environment = async () => (await runFacts(attempt)).environment
   return attemptPrograms({ attempt, workspace, built: built?.layer, allowed, environment }, programs, signal)
 }

@@ -1,3 +1,4 @@
+import type { Escalation } from '#domain/agenda.ts'
 import { asAppError, type AppError, ModelUnavailable } from '#domain/error.ts'
 import type { Outcome } from '#domain/operation.ts'
 import type { Attempt } from '#store/ledger/attempt.ts'
@@ -8,7 +9,7 @@ import type { ObjectStore } from '#store/objects/object-store.ts'
 import { type Log, storeAtFault } from '#platform/log.ts'
 import { type AttemptJournal, isStoreFault } from '../attempt/attempt-journal.ts'
 import type { AgentEvent } from '../agent/journal.ts'
-import { findingsOf } from './settle-operation.ts'
+import { reportsOf } from './settle-operation.ts'
 import { attemptSoFar, costSoFar, type RunningAttempt, unfinishedSoFar } from '../attempt/running-attempt.ts'
 
 /** Limits hand-backs for a store that is away, with a back-off that doubles up to a minute: from a second on, seven minutes cost nothing. */
@@ -56,7 +57,10 @@ export async function giveUp(given: GivenUp, error: unknown, deps: GiveUpDeps): 
   const isAlone = handBack === undefined && storeAtFault(error) === undefined
   const note = isAlone ? deps.log.warn : deps.log.debug
   note('attempt given up', { ...ids, attempt: attempt.attempt, error })
-  if (failed !== undefined) return void (await deps.ledger.settle(attempt, n, { outcome: failed.outcome, events }))
+  if (failed !== undefined) {
+    const { outcome, escalations } = failed
+    return void (await deps.ledger.settle(attempt, n, { outcome, events, escalations }))
+  }
   if (handBack === undefined) return
   const said = isKept(given, handBack, resume) ? [talk].filter((part) => part !== undefined) : undefined
   await deps.ledger.release(attempt, n, { ...handBack, resume, said, events })
@@ -110,7 +114,7 @@ async function storeProgress({ running }: GivenUp, deps: GiveUpDeps): Promise<Re
   }
 }
 
-type Failed = { outcome: Outcome; reported: readonly AgentEvent[] }
+type Failed = { outcome: Outcome; reported: readonly AgentEvent[]; escalations?: readonly Escalation[] }
 
 async function failedOutcome({ running }: GivenUp, fault: AppError, deps: GiveUpDeps): Promise<Failed> {
   const reason = { summary: fault.message.slice(0, 500), errorCode: fault.code, reason: fault.message }
@@ -118,13 +122,13 @@ async function failedOutcome({ running }: GivenUp, fault: AppError, deps: GiveUp
   const phase = fault.phase ?? 'execution'
   const outcome: Outcome = { status: 'failed', ...reason, phase, changedFiles: [], ...cost }
   if (running === undefined || isStoreFault(fault)) return { outcome, reported: [] }
-  const { events: reported } = findingsOf(running)
+  const { findings, escalations, events: reported } = reportsOf(running)
   const { projectId, runId, operationId } = running.attempt
   try {
-    const reportedOutcome = reported.length === 0 ? outcome : { ...outcome, findings: reported.length }
+    const reportedOutcome = findings.length === 0 ? outcome : { ...outcome, findings: findings.length }
     const record = { ...attemptSoFar(running, deps.versions), changeSet: null, outcome: reportedOutcome }
     const recordHash = await putAttemptRecord(deps.objects, projectId, record)
-    return { outcome: { ...reportedOutcome, recordHash }, reported }
+    return { outcome: { ...reportedOutcome, recordHash }, reported, escalations }
   } catch (error) {
     const note = storeAtFault(error) === undefined ? deps.log.warn : deps.log.debug
     note('attempt record not stored', { run_id: runId, operation_id: operationId, error })

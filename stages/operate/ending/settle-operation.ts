@@ -1,13 +1,12 @@
 import { type ChangeSet, type Evidence, wireEvidence } from '#domain/change-set.ts'
-import type { EventData } from '#domain/events/event-table.ts'
 import type { Outcome } from '#domain/operation.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import { putAttemptRecord, putUnfinishedAttempt } from '#store/objects/stored-records.ts'
 import type { ObjectStore } from '#store/objects/object-store.ts'
 import { type AttemptRecord, changeSetsOf } from '#store/objects/attempt-record.ts'
-import { reportedLearnings } from '#domain/learning.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
-import { type CodeFinding, placeOf, reportedFindings, wireFinding } from '#domain/code-finding.ts'
+import { type CodeFinding, placeOf, wireFinding } from '#domain/code-finding.ts'
+import { type Report, reportsIn } from '#domain/reports.ts'
 import type { AgentEvent } from '../agent/journal.ts'
 import type { Suspension } from '../agent/run-agent.ts'
 import type { ToolsBeside } from '../tools/programs/tools-beside.ts'
@@ -82,7 +81,7 @@ export async function commitOutcome(
   deps: SettleDeps,
 ): Promise<void> {
   const { attempt, journal, bundle } = running
-  const { wire: findings, events: reported } = findingsOf(running)
+  const { findings, artifacts, escalations, events: reported } = reportsOf(running)
   const ended = findings.length === 0 ? outcome : { ...outcome, findings: findings.length }
   const record = { ...attemptSoFar(running, deps.versions), ...made, outcome: ended }
   const recordHash = await putAttemptRecord(deps.objects, attempt.projectId, record)
@@ -91,9 +90,9 @@ export async function commitOutcome(
   const check = { valid: true, warnings: bundle.bundle.warnings }
   // The part of the results stream that the ledger does not know.
   const proved = { details: { ...details, grail_check: check }, evidence: evidence.map(wireEvidence) }
-  const result = { ...proved, findings }
+  const result = { ...proved, findings, artifacts }
   const builtOn = setsBySupport(sets)
-  await deps.ledger.settle(attempt, n, { outcome: { ...ended, recordHash }, events, result, builtOn })
+  await deps.ledger.settle(attempt, n, { outcome: { ...ended, recordHash }, events, escalations, result, builtOn })
 }
 
 function setsBySupport(sets: readonly ChangeSet[]): Map<string, string[]> {
@@ -136,18 +135,32 @@ export async function suspendOperation(
   else beside.keep(finishTool({ attempt, answer: awaits.answer, unfinished, recordHash, stopTool }, deps))
 }
 
-/** Returns what the attempt has found, as the results stream has it, and as events, with what it has learned. */
-export function findingsOf({ transcript }: Pick<RunningAttempt, 'transcript'>) {
-  const journal = transcript.toolRuns.flatMap(({ externals }) => externals)
-  const wire = reportedFindings(journal).map(eventData)
-  const findings = wire.map((data): AgentEvent => ({ event: 'finding.reported', phase: 'submission', data }))
-  const learned = reportedLearnings(journal).map((data): AgentEvent => {
-    return { event: 'learning.reported', phase: 'submission', data }
-  })
-  return { wire, events: [...findings, ...learned] }
+/** Returns what the attempt has reported, as the results stream has it, and as events. */
+export function reportsOf({ transcript }: Pick<RunningAttempt, 'transcript'>) {
+  const reports = reportsIn(transcript.toolRuns.flatMap(({ externals }) => externals))
+  return {
+    findings: reports.flatMap((one) => (one.kind === 'finding' ? findingData(one) : [])),
+    artifacts: reports.flatMap((one) => (one.kind === 'artifact' ? one.artifact : [])),
+    escalations: reports.flatMap((one) => (one.kind === 'escalation' ? one.escalation : [])),
+    events: reports.map(reportEvent),
+  }
 }
 
-function eventData(finding: CodeFinding): Omit<EventData<'finding.reported'>, 'attempt'> {
+function reportEvent(report: Report): AgentEvent {
+  const phase = 'submission'
+  switch (report.kind) {
+    case 'finding':
+      return { event: 'finding.reported', phase, data: findingData(report) }
+    case 'learning':
+      return { event: 'learning.reported', phase, data: { ...report.learning, evidence_refs: report.evidence_refs } }
+    case 'escalation':
+      return { event: 'escalation.raised', phase, data: { ...report.escalation, evidence_refs: report.evidence_refs } }
+    case 'artifact':
+      return { event: 'artifact.reported', phase, data: report.artifact }
+  }
+}
+
+function findingData({ finding, evidence_refs: refs }: { finding: CodeFinding; evidence_refs: readonly string[] }) {
   const { line_text: _, ...shown } = wireFinding(finding)
-  return { ...shown, evidence_refs: [placeOf(finding)] }
+  return { ...shown, evidence_refs: [placeOf(finding), ...refs] }
 }

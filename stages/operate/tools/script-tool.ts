@@ -55,6 +55,7 @@ const reading: ReadonlySet<string> = new Set<keyof typeof externalSignatures>([
   'describe_definition',
   'describe_tests',
   'run_snippet',
+  'report_progress',
   'log',
 ])
 

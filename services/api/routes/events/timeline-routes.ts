@@ -49,7 +49,7 @@ export function addTimelineRoute(routes: OpenAPIHono<ApiEnv>, { ledger, redactor
         rejected: counts.reduce((sum, { rejected }) => sum + rejected, 0),
         latest: latest.map(latestView),
       },
-      artifacts: artifactsOf(run),
+      artifacts: artifactsOf(run, tally),
       counts_by_category: countsOf(tally),
       entries: page.events.map((event) => entryView(wireEvent(withoutSecrets(event, redactor)))),
       next_after: page.nextAfter,
@@ -115,12 +115,13 @@ function openLatestDecisions(ledger: TimelineRouteDeps['ledger']): (run: Run) =>
   }
 }
 
-function artifactsOf({ runId, compositionKey, findings, publication }: Run): Artifact[] {
+function artifactsOf({ runId, compositionKey, findings, publication }: Run, tally: Tally): Artifact[] {
   const links = runLinks(runId)
   const own: [Artifact['kind'], boolean, string][] = [
     ['patch', compositionKey !== null, links.patch],
     ['archive', compositionKey !== null, links.archive],
     ['findings', findings > 0, links.findings],
+    ['artifacts', tally.has('artifact.reported'), `${links.timeline}?category=artifact`],
   ]
   return [
     ...own.flatMap(([kind, exists, url]) => (exists ? [{ kind, url }] : [])),

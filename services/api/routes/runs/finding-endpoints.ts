@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { ReportedArtifact } from '#domain/reports.ts'
 import { PathPattern } from '#schemas/decision-schema.ts'
 import { FindingPage, SeverityShape } from '#schemas/finding-schema.ts'
 import { RunParams } from '#schemas/run-schema.ts'
@@ -19,7 +20,20 @@ Each is grounded: its file and lines exist. Only what the attempt that ended an 
 was found by work that is done once more is not shown. \`limit\` counts operations that reported something, each with at most 20
 findings; with a filter a page may be short or empty although others follow: continue until \`next\` is null.`
 
+const artifactProse = `
+The text as it was made, without secrets, always as plain text to be saved. \`GET /v1/runs/{run_id}/timeline?category=artifact\` lists those of the run, with
+name, media type and hash.`
+
 export const findingEndpoints = {
+  artifact: endpoint('runs:read', ['RUN_001', 'RUN_004', 'RUN_005', 'STORE_002'], {
+    method: 'get',
+    path: '/v1/runs/{run_id}/artifacts/{sha256}',
+    operationId: 'getArtifact',
+    summary: 'A text that an agent has made',
+    description: artifactProse.trim(),
+    request: { params: RunParams.extend({ sha256: ReportedArtifact.shape.sha256 }) },
+    responses: { 200: { description: 'the text', content: { 'text/plain': { schema: z.string() } } } },
+  }),
   findings: endpoint('runs:read', ['RUN_001', 'RUN_005', 'STORE_002', 'STORE_003'], {
     method: 'get',
     path: '/v1/runs/{run_id}/findings',

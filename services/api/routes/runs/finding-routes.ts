@@ -1,7 +1,10 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { CodeFinding } from '#domain/code-finding.ts'
+import { AppError } from '#domain/error.ts'
 import type { Operation } from '#domain/operation.ts'
 import { pathGlobs } from '#domain/path-globs.ts'
+import type { Run } from '#domain/run.ts'
+import type { Redactor } from '#platform/secrets/redactor.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import { mapBounded } from '#platform/map-bounded.ts'
 import { FindingView } from '#schemas/finding-schema.ts'
@@ -15,7 +18,10 @@ export type FindingRouteDeps = {
   records: {
     /** Reads what an attempt record says that its tools have reported. */
     readFindings(projectId: string, recordHash: string): Promise<readonly CodeFinding[]>
+    /** Is undefined where no agent of the run has made a text of this hash. */
+    readArtifact(run: Pick<Run, 'projectId' | 'runId'>, hash: string): Promise<string | undefined>
   }
+  redactor: Redactor
 }
 
 export function addFindingRoute(routes: OpenAPIHono<ApiEnv>, deps: FindingRouteDeps): void {
@@ -25,6 +31,15 @@ export function addFindingRoute(routes: OpenAPIHono<ApiEnv>, deps: FindingRouteD
     const page = { ...(cursor !== undefined && { cursor }), limit }
     const { operations, next } = await deps.ledger.listReported(run.runId, page)
     return c.json({ findings: await findingsOf(run.projectId, operations, { filter, deps }), next }, 200)
+  })
+  routes.openapi(findingEndpoints.artifact, async (c) => {
+    const { run_id: runId, sha256 } = c.req.valid('param')
+    const run = await findRun(runId, c.get('caller').projectId, deps.ledger)
+    const made = await deps.records.readArtifact(run, sha256)
+    if (made === undefined) throw new AppError('RUN_004', `Run "${runId}" has no artifact "${sha256}".`)
+    return c.text(deps.redactor.text(made), 200, {
+      'content-disposition': `attachment; filename="${sha256.slice(0, 12)}.txt"`,
+    })
   })
 }
 

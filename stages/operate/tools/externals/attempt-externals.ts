@@ -14,10 +14,9 @@ import { lintExternals } from '#agents/lint/host/externals.ts'
 import { type FindRelated, relatedNodes } from './related-nodes.ts'
 import type { ToolsBeside } from '../programs/tools-beside.ts'
 import { programExternals } from './program-externals.ts'
+import { type ReportDeps, reportExternals } from './report-externals.ts'
 import { sampleExternals } from '#agents/sample_data/host/externals.ts'
 import { type TestExternalDeps, testExternals } from '#agents/test/host/externals.ts'
-import { reportLearning } from '#agents/researcher/host/externals.ts'
-import { reportFinding } from '#agents/review/host/externals.ts'
 
 export type ExternalDeps = DocstringDeps &
   TestExternalDeps & {
@@ -26,6 +25,7 @@ export type ExternalDeps = DocstringDeps &
     related: FindRelated
     /** Lets calls that take long go on without their script; without it the script waits. */
     beside?: Pick<ToolsBeside, 'deferring'>
+    reports: ReportDeps
   }
 
 /** Returns all that an attempt's tool scripts may call, by name. `calledBefore`: by attempts that this one continues. */
@@ -47,8 +47,7 @@ export function attemptExternals(
     run_tests: deferring(run_tests),
     ...testExternals(workspace, target, deps),
     related_nodes: relatedNodes(deps.related),
-    report_finding: reportFinding(workspace, calledBefore),
-    report_learning: reportLearning(calledBefore),
+    ...reportExternals(workspace, deps.reports, calledBefore),
     ask_user: askUser,
     log: ([message]) => deps.log.debug('tool script', { message: String(message).slice(0, 2000) }),
   }
