@@ -56,7 +56,10 @@ describe('completion in bash', () => {
     ['remora accept r1 --where v', ['verdict=accepted', 'verdict=pending', 'verdict=rejected']],
     ['remora run --err', ['--error-policy']],
     ['remora run --error-policy s', ['skip_downstream', 'stop_run']],
-    ['remora run --agents ', ['docstring', 'harness', 'lint', 'researcher', 'review', 'sample_data', 'terminal', 'test']],
+    [
+      'remora run --agents ',
+      ['docstring', 'harness', 'lint', 'researcher', 'review', 'sample_data', 'terminal', 'test'],
+    ],
     ['remora submit --agents lint,d', ['lint,docstring']],
     ['remora run sh', ['shelf.tar', 'shop/']],
     ['remora run --out sho', ['shop/']],
