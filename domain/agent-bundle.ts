@@ -276,12 +276,6 @@ export function awaitedBundles(file: Pick<BundleFile, 'after' | 'after_optional'
   return [...file.after, ...file.after_optional]
 }
 
-/** Returns the programs that its scripts may start: what users have set, else those of the bundle. */
-export function allowedPrograms({ programs = [], settings }: Pick<BundleFile, 'programs' | 'settings'>): string[] {
-  const chosen = settings['programs']?.default
-  return typeof chosen === 'string' ? chosen.split(/\s+/).filter((name) => name !== '') : programs
-}
-
 export function provesTests({ when, evidence }: Pick<BundleFile, 'when' | 'evidence'>): boolean {
   return when === 'untested' || evidence.some(isTestCheck)
 }

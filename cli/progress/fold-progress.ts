@@ -56,13 +56,10 @@ function foldRun(state: ProgressState, event: EventView): ProgressState {
         nodes: Count.parse(data['nodes']),
         skippedFiles: [...state.skippedFiles, ...Skipped.parse(data['skipped_files'])],
       }
-    case 'run.planned':
-      return {
-        ...state,
-        phase: later(state.phase, 'execution'),
-        isPlanned: true,
-        total: Count.parse(data['operations']),
-      }
+    case 'run.planned': {
+      const total = Count.parse(data['operations'])
+      return { ...state, phase: later(state.phase, 'execution'), isPlanned: true, total }
+    }
     case 'setup.started':
       return { ...state, settingUp: Text.parse(data['command']) }
     case 'setup.finished':

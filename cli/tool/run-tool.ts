@@ -85,9 +85,8 @@ export async function runTool(order: ToolRunOrder, deps: ToolRunDeps, signal: Ab
   const wanted = new Set(script.declarations.inputs.map(({ name }) => name))
   const inputs = toolInputs(script, order.given, await workerInputs(order.file, wanted, { target, workspace }))
   const { add: onEnd, release } = openReleaser()
-  const searcher = openLineSearcher()
+  const [searcher, syntax] = [openLineSearcher(), openSyntaxChecker()]
   onEnd('search', searcher.close)
-  const syntax = openSyntaxChecker()
   onEnd('parser', syntax.close)
   try {
     const programs = await folderPrograms(order.file, { folder, workspace }, { sandbox: deps.sandbox, onEnd, signal })

@@ -40,6 +40,11 @@ async function plannedRun(): Promise<string> {
 }
 
 /** How each endpoint is asked for a good answer; a new one without a line here fails the test. */
+const posted = (path: string, body: string) => {
+  const headers = { 'content-type': 'application/json' }
+  return { path, init: { method: 'POST', headers, body } }
+}
+
 const asked: Record<string, () => Promise<{ path: string; init?: RequestInit }>> = {
   'POST /v1/runs': async () => ({
     path: '/v1/runs',
@@ -82,10 +87,8 @@ const asked: Record<string, () => Promise<{ path: string; init?: RequestInit }>>
     path: `/v1/runs/${runId}/nodes/${plannedOperation('one').node.nodeId}/edges`,
   }),
   'GET /v1/runs/{run_id}/questions': async () => ({ path: `/v1/runs/${await askingRun(api)}/questions` }),
-  'POST /v1/runs/{run_id}/questions/{request_id}': async () => ({
-    path: `/v1/runs/${await askingRun(api)}/questions/q1`,
-    init: { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"answer":"yes"}' },
-  }),
+  'POST /v1/runs/{run_id}/questions/{request_id}': async () =>
+    posted(`/v1/runs/${await askingRun(api)}/questions/q1`, '{"answer":"yes"}'),
   'GET /v1/runs/{run_id}/events': async () => ({ path: `/v1/runs/${runId}/events?limit=1000` }),
   'GET /v1/events': async () => {
     await api.ledger.tellEvents(runId)
@@ -98,22 +101,15 @@ const asked: Record<string, () => Promise<{ path: string; init?: RequestInit }>>
     const { decisions } = RunAgenda.parse(await (await api.ask(`/v1/runs/${planned}/agenda`)).json())
     return { path: `/v1/runs/${planned}/agenda/decisions/${decisions[0]?.seq}` }
   },
-  'POST /v1/runs/{run_id}/messages': async () => ({
-    path: `/v1/runs/${await plannedRun()}/messages`,
-    init: { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"text":"types, too"}' },
-  }),
-  'POST /v1/runs/{run_id}/approval': async () => ({
-    path: `/v1/runs/${await plannedRun()}/approval`,
-    init: { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"plan_hash":"h1"}' },
-  }),
-  'POST /v1/runs/{run_id}/asks': async () => ({
-    path: `/v1/runs/${runId}/asks`,
-    init: { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"text":"Why?"}' },
-  }),
+  'POST /v1/runs/{run_id}/messages': async () =>
+    posted(`/v1/runs/${await plannedRun()}/messages`, '{"text":"types, too"}'),
+  'POST /v1/runs/{run_id}/approval': async () =>
+    posted(`/v1/runs/${await plannedRun()}/approval`, '{"plan_hash":"h1"}'),
+  'POST /v1/runs/{run_id}/asks': async () => posted(`/v1/runs/${runId}/asks`, '{"text":"Why?"}'),
   'GET /v1/runs/{run_id}/asks': async () => ({ path: `/v1/runs/${runId}/asks` }),
   'GET /v1/runs/{run_id}/asks/{ask_id}': async () => {
-    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"text":"Why?"}' }
-    const { ask_id: askId } = AskReceived.parse(await (await api.ask(`/v1/runs/${runId}/asks`, init)).json())
+    const { path, init } = posted(`/v1/runs/${runId}/asks`, '{"text":"Why?"}')
+    const { ask_id: askId } = AskReceived.parse(await (await api.ask(path, init)).json())
     return { path: `/v1/runs/${runId}/asks/${askId}` }
   },
   'GET /v1/runs/{run_id}/findings': async () => {
@@ -126,12 +122,9 @@ const asked: Record<string, () => Promise<{ path: string; init?: RequestInit }>>
   },
   'GET /v1/runs/{run_id}/changes': async () => ({ path: `/v1/runs/${runId}/changes` }),
   'POST /v1/runs/{run_id}/decisions': async () => {
-    const changed = await playRun(api, [
-      { name: 'new', changes: [{ kind: 'create', path: 'b.py', content: 'b = 1\n' }] },
-    ])
-    const body = '{"where":{},"verdict":"accept","reason":"good"}'
-    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
-    return { path: `/v1/runs/${changed}/decisions`, init }
+    const changes = [{ kind: 'create' as const, path: 'b.py', content: 'b = 1\n' }]
+    const changed = await playRun(api, [{ name: 'new', changes }])
+    return posted(`/v1/runs/${changed}/decisions`, '{"where":{},"verdict":"accept","reason":"good"}')
   },
   'GET /v1/runs/{run_id}/patch': async () => ({ path: `/v1/runs/${runId}/patch` }),
   'GET /v1/runs/{run_id}/patch/sets': async () => ({ path: `/v1/runs/${runId}/patch/sets` }),

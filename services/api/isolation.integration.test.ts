@@ -2,7 +2,6 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { sha256 } from '#domain/ids.ts'
-import { parseJson } from '#domain/json.ts'
 import { putArtifact } from '#store/objects/stored-records.ts'
 import { testRedis, type TestRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
@@ -140,10 +139,8 @@ const asked: Record<string, (ids: Ids) => Request[] | Promise<Request[]>> = {
   'POST /v1/runs/{run_id}/asks': ({ run }) => post(`/v1/runs/${run}/asks`, { text: 'Why?' }),
   'GET /v1/runs/{run_id}/asks': ({ run }) => get(`/v1/runs/${run}/asks`),
   'GET /v1/runs/{run_id}/asks/{ask_id}': ({ run, ask }) => get(`/v1/runs/${run}/asks/${ask}`),
-  'GET /v1/runs/{run_id}/findings': ({ run, asking }) => [
-    ...get(`/v1/runs/${run}/findings`),
-    ...get(`/v1/runs/${asking}/findings?agent=lint`),
-  ],
+  'GET /v1/runs/{run_id}/findings': ({ run, asking }) =>
+    [`${run}/findings`, `${asking}/findings?agent=lint`].flatMap((path) => get(`/v1/runs/${path}`)),
   'GET /v1/runs/{run_id}/artifacts/{sha256}': ({ run }) => get(`/v1/runs/${run}/artifacts/${sha256(secret)}`),
   'GET /v1/runs/{run_id}/changes': ({ run, operation }) =>
     ['', `?operation_id=${operation}`].flatMap((query) => get(`/v1/runs/${run}/changes${query}`)),
@@ -250,11 +247,8 @@ describe('a project', () => {
   )
 
   it('does not share its idempotency keys', async () => {
-    const init = async () => ({
-      method: 'POST',
-      body: runForm(await tarOf({ 'a.py': 'x = 1\n' })),
-      headers: { 'idempotency-key': 'the-same-in-both' },
-    })
+    const headers = { 'idempotency-key': 'the-same-in-both' }
+    const init = async () => ({ method: 'POST', body: runForm(await tarOf({ 'a.py': 'x = 1\n' })), headers })
     const Accepted = z.object({ run_id: z.string() })
     const [one, other] = [await alpha.ask('/v1/runs', await init()), await beta.ask('/v1/runs', await init())]
     const [first, second] = [Accepted.parse(await one.json()), Accepted.parse(await other.json())]
@@ -270,16 +264,11 @@ describe('a project', () => {
     const operators = { status: 403, error_code: 'AUTH_002' }
     expect(await refused(await alpha.ask('/v1/projects/gamma', { method: 'PUT' }))).toMatchObject(operators)
     expect(await refused(await alpha.ask('/v1/tokens', json({ project_id: 'default' })))).toMatchObject(operators)
-    expect(await refused(await api.ask('/v1/tokens', json({ project_id: 'notmade' })))).toMatchObject({
-      status: 404,
-      error_code: 'PROJECT_001',
-    })
+    const notMade = await refused(await api.ask('/v1/tokens', json({ project_id: 'notmade' })))
+    expect(notMade).toMatchObject({ status: 404, error_code: 'PROJECT_001' })
     expect((await alpha.ask('/v1/tokens', json({ project_id: alpha.project }))).status).toBe(201)
     const again = await api.ask(`/v1/projects/${alpha.project}`, { method: 'PUT' })
-    expect([again.status, parseJson(await again.text())]).toEqual([
-      200,
-      expect.objectContaining({ project_id: alpha.project }),
-    ])
+    expect([again.status, await again.json()]).toMatchObject([200, { project_id: alpha.project }])
   })
 
   it('has its tokens managed by the operator, too, who sees whose cannot be read', async () => {

@@ -1,4 +1,5 @@
-import { allowedPrograms, provesTests } from '#domain/agent-bundle.ts'
+import { provesTests } from '#domain/agent-bundle.ts'
+import { allowedPrograms } from '#domain/allowed-programs.ts'
 import { AppError, asAppError, ModelUnavailable } from '#domain/error.ts'
 import { newToken } from '#domain/ids.ts'
 import type { RequestProgress } from '#domain/turn.ts'

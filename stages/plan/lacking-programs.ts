@@ -1,4 +1,5 @@
-import { allowedPrograms, type BundleFile, provesTests } from '#domain/agent-bundle.ts'
+import { type BundleFile, provesTests } from '#domain/agent-bundle.ts'
+import { allowedPrograms } from '#domain/allowed-programs.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 import { type GateRequest, settingsBefore } from '#domain/gate.ts'
 import { type ProgramReport, soughtPrograms } from '#domain/program-report.ts'

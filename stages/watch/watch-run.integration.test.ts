@@ -56,8 +56,15 @@ async function ofWatcher(runId: RunId) {
 async function raise(runId: RunId, ...mitigations: Escalation['mitigation'][]): Promise<void> {
   const { seq } = await test.ledger.getRun(runId)
   const raising = mitigations.map((mitigation, index) => ({
-    ...({ kind: 'failure_spike', urgency: 'high', affected: [], rationale: 'all fail' } as const),
-    ...{ mitigation, dedup_key: mitigation, from_seq: 1, to_seq: 2, command: `raise ${index}` },
+    kind: 'failure_spike' as const,
+    urgency: 'high' as const,
+    affected: [],
+    rationale: 'all fail',
+    mitigation,
+    dedup_key: mitigation,
+    from_seq: 1,
+    to_seq: 2,
+    command: `raise ${index}`,
   }))
   const state = { ...unwatched, cursor: seq, raising }
   await test.ledger.keepWatch(runId, { token: 'killed', version: 1, state, events: [] })

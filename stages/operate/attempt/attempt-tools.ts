@@ -1,4 +1,5 @@
-import { allowedPrograms, needsApproval } from '#domain/agent-bundle.ts'
+import { needsApproval } from '#domain/agent-bundle.ts'
+import { allowedPrograms } from '#domain/allowed-programs.ts'
 import type { JournalEntry } from '#domain/external-journal.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import { limitsOfBundle } from '#tool-scripts/script-limits.ts'

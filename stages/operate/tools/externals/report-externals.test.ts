@@ -11,7 +11,9 @@ const path = 'src/app.py'
 type Reporter = keyof ReturnType<typeof reportExternals>
 
 /** Opens the externals over one file. Each call is of a turn of its own unless `turn` says otherwise. */
-function opened({ journal = [] as JournalEntry[], source = short, before = [] as Report[], turn = 0 } = {}) {
+type Opened = { journal?: JournalEntry[]; source?: string; before?: Report[]; turn?: number }
+
+function opened({ journal = [], source = short, before = [], turn = 0 }: Opened = {}) {
   const workspace = openWorkspace({
     find: (asked) => (asked === path ? { hash: sha256(source) } : undefined),
     kindAt: (asked) => (asked === path ? 'file' : undefined),
