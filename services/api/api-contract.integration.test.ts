@@ -40,10 +40,8 @@ async function plannedRun(): Promise<string> {
 }
 
 /** How each endpoint is asked for a good answer; a new one without a line here fails the test. */
-const posted = (path: string, body: string) => {
-  const headers = { 'content-type': 'application/json' }
-  return { path, init: { method: 'POST', headers, body } }
-}
+const headers = { 'content-type': 'application/json' }
+const posted = (path: string, body: string) => ({ path, init: { method: 'POST', headers, body } })
 
 const asked: Record<string, () => Promise<{ path: string; init?: RequestInit }>> = {
   'POST /v1/runs': async () => ({

@@ -120,7 +120,8 @@ describe('the operations of the OpenAPI document', () => {
   it('have names that a client can call its methods by', () => {
     const names = operations.map(({ operationId }) => operationId)
     expect(new Set(names).size).toBe(names.length)
-    const verbs = 'submit|tell|approve|publish|take|list|get|set|cancel|retry|delete|answer|decide|create|revoke|plan'
+    const verbs =
+      'submit|ask|tell|approve|publish|take|list|get|set|cancel|retry|delete|answer|decide|create|revoke|plan'
     expect(names.filter((name) => !new RegExp(`^(?:${verbs})(?:[A-Z][a-z]+)+$`).test(name))).toEqual([])
     const groups = document.tags.map(({ name }) => name)
     expect(operations.filter(({ tags }) => !groups.includes(tags[0] ?? ''))).toEqual([])
@@ -150,6 +151,7 @@ describe('the operations of the OpenAPI document', () => {
         .map(([type, { schema }]) => `${operationId} ${type} ${String(schema.type)}`),
     )
     expect(texts.toSorted()).toEqual([
+      'getArtifact text/plain string',
       'getPatch text/x-diff string',
       'getReferencePage text/html string',
       'getTranscript text/event-stream string',
