@@ -40,8 +40,8 @@ async function plannedRun(): Promise<string> {
 }
 
 /** How each endpoint is asked for a good answer; a new one without a line here fails the test. */
-const headers = { 'content-type': 'application/json' }
-const posted = (path: string, body: string) => ({ path, init: { method: 'POST', headers, body } })
+const jsonHeaders = { 'content-type': 'application/json' }
+const posted = (path: string, body: string) => ({ path, init: { method: 'POST', headers: jsonHeaders, body } })
 
 const asked: Record<string, () => Promise<{ path: string; init?: RequestInit }>> = {
   'POST /v1/runs': async () => ({
@@ -56,7 +56,7 @@ const asked: Record<string, () => Promise<{ path: string; init?: RequestInit }>>
   }),
   'PUT /v1/runs/{run_id}/budget': async () => ({
     path: `/v1/runs/${await askingRun(api)}/budget`,
-    init: { method: 'PUT', headers: { 'content-type': 'application/json' }, body: '{"tokens":1000}' },
+    init: { method: 'PUT', headers: jsonHeaders, body: '{"tokens":1000}' },
   }),
   'DELETE /v1/runs/{run_id}': async () => {
     const ended = await playRun(api, [])
@@ -142,7 +142,7 @@ const asked: Record<string, () => Promise<{ path: string; init?: RequestInit }>>
   'GET /v1/projects/{project_id}/budget': async () => ({ path: `/v1/projects/${api.project}/budget` }),
   'PUT /v1/projects/{project_id}/budget': async () => ({
     path: `/v1/projects/${api.project}/budget`,
-    init: { method: 'PUT', headers: { 'content-type': 'application/json' }, body: '{"tokens_per_day":1000}' },
+    init: { method: 'PUT', headers: jsonHeaders, body: '{"tokens_per_day":1000}' },
   }),
   'GET /v1/projects': async () => ({ path: '/v1/projects' }),
   'GET /v1/workers': async () => ({ path: '/v1/workers' }),
@@ -151,14 +151,14 @@ const asked: Record<string, () => Promise<{ path: string; init?: RequestInit }>>
     await api.installations.note({ installationId: 7, projectId: api.project, account: 'octocat', isSuspended: false })
     await api.installations.addRepositories(7, [{ id: 1, owner: 'octocat', name: 'hello' }])
     const body = '{"agents":["lint"],"repository":{"url":"octocat/hello"}}'
-    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
+    const init = { method: 'POST', headers: jsonHeaders, body }
     const { run_id: fetched } = z.object({ run_id: z.string() }).parse(await (await api.ask('/v1/runs', init)).json())
     return { path: `/v1/runs/${fetched}/publish`, init: { method: 'POST' } }
   },
   'GET /v1/github/installations': async () => ({ path: '/v1/github/installations' }),
   'PUT /v1/github/installations/{installation_id}': async () => ({
     path: '/v1/github/installations/7',
-    init: { method: 'PUT', headers: { 'content-type': 'application/json' }, body: '{"project_id":"default"}' },
+    init: { method: 'PUT', headers: jsonHeaders, body: '{"project_id":"default"}' },
   }),
   'GET /v1/github/deliveries': async () => ({ path: '/v1/github/deliveries?limit=10' }),
   'POST /webhooks/github': async () => {
@@ -185,7 +185,7 @@ const tokens = new Map<string, Promise<string>>()
 /** A token with every scope but this one, made once. */
 async function tokenWithout(scope: string): Promise<string> {
   const scopes = ['runs:read', 'runs:write', 'tokens:admin'].filter((one) => one !== scope)
-  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ scopes }) }
+  const init = { method: 'POST', headers: jsonHeaders, body: JSON.stringify({ scopes }) }
   const made = async () => z.object({ token: z.string() }).parse(await (await api.ask('/v1/tokens', init)).json()).token
   return getOrMake(tokens, scope, made)
 }
