@@ -39,10 +39,10 @@ async function plannedRun(): Promise<string> {
   return planned
 }
 
-/** How each endpoint is asked for a good answer; a new one without a line here fails the test. */
 const jsonHeaders = { 'content-type': 'application/json' }
 const posted = (path: string, body: string) => ({ path, init: { method: 'POST', headers: jsonHeaders, body } })
 
+/** How each endpoint is asked for a good answer; a new one without a line here fails the test. */
 const asked: Record<string, () => Promise<{ path: string; init?: RequestInit }>> = {
   'POST /v1/runs': async () => ({
     path: '/v1/runs',
