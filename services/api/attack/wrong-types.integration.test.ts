@@ -49,6 +49,7 @@ function addressOf(path: string, wrong: Record<string, string> = {}): string {
     request_id: 'q1',
     seq: '1',
     ask_id: 'a0123456789abcdef',
+    sha256: '0'.repeat(64),
     token_id: 't0123456789abcdef',
     project_id: 'shop',
     installation_id: '7',
