@@ -193,21 +193,29 @@ export async function noteItem(store: LedgerStore, runId: RunId, item: Unplanned
 }
 
 /** `waiting`: messages that the conductor has not heard yet. */
-export type AgendaView = { state: AgendaState; counts: ReadonlyMap<ItemId, ItemCounts>; waiting: number }
+/** `decidedIn`: the numbers of the events of its decisions, in order. */
+export type AgendaView = {
+  state: AgendaState
+  counts: ReadonlyMap<ItemId, ItemCounts>
+  waiting: number
+  decidedIn: readonly number[]
+}
 
 /** Undefined for a run without an objective. An item that the end of its run has kept from ending is shown as cancelled, but not where the plan was all that was wanted. RUN_001. */
 export async function readAgenda(store: LedgerStore, runId: RunId): Promise<AgendaView | undefined> {
   const run = await getRun(store, runId)
   if (run.request.objective === undefined) return undefined
   const keys = runKeys(store.namespace, runId)
-  const [stored, items, waiting] = await Promise.all([
+  const [stored, items, waiting, decided] = await Promise.all([
     store.redis.hget(keys.agenda, 'state'),
     store.redis.hgetall(keys.items),
     store.redis.llen(keys.inbox),
+    store.redis.hget(keys.run, 'decided_in'),
   ])
   const state = stored === null ? begun(run) : storedState(stored)
   const isOver = isEnded(run.status) && !run.request.dryRun
-  return { state: isOver ? withoutOpen(state) : state, counts: countsOf(Object.entries(items)), waiting }
+  const decidedIn = decided?.split(' ').map(Number) ?? []
+  return { state: isOver ? withoutOpen(state) : state, counts: countsOf(Object.entries(items)), waiting, decidedIn }
 }
 
 function withoutOpen(state: AgendaState): AgendaState {

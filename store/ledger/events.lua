@@ -90,17 +90,23 @@ local is_effect = {
   ['run.reopened'] = true, ['item.started'] = true, ['publication.opened'] = true, ['publication.updated'] = true, ['publication.failed'] = true,
 }
 
+-- Those that say what was decided about an agenda: whoever looks back at them does not read all that the run has.
+local is_of_agenda = {
+  ['agenda.decided'] = true, ['conductor.decided'] = true, ['objective.refined'] = true, ['objective.extended'] = true, ['plan.approved'] = true,
+}
+
 -- Appends events, a flat list of age in ms and body that begins at `first` (by default 1), and returns the number of the last
 -- one; nil without any. `cause`: the number of the event that the effects among them follow from, if they do. What they count for counts in the same step: how many of each name there are, what answers of models have cost, the pace.
 local function emit(at, events, first, cause)
   first = first or 1
   local count = (#events - first + 1) / 2
   if count == 0 then return nil end
-  local times, tokens_in, tokens_out, composed = {}, 0, 0, nil
+  local times, tokens_in, tokens_out, composed, decided = {}, 0, 0, nil, {}
   for i = first + 1, #events, 2 do
     local name = name_of(events[i])
     times[name] = (times[name] or 0) + 1
     if name == 'run.composed' then composed = (i - first - 1) / 2 + 1 end
+    if is_of_agenda[name] then decided[#decided + 1] = (i - first - 1) / 2 + 1 end
     if is_answer[name] then
       has_answer = true
       local prompt, completion = tokens_of(events[i])
@@ -115,6 +121,10 @@ local function emit(at, events, first, cause)
   answered = answered + tokens_in + tokens_out
   told = redis.call('HINCRBY', keys.run, 'seq', count)
   if composed then redis.call('HSET', keys.run, 'composed', text(told - count + composed)) end
+  for _, place in ipairs(decided) do
+    local before = redis.call('HGET', keys.run, 'decided_in')
+    redis.call('HSET', keys.run, 'decided_in', (before and before .. ' ' or '') .. text(told - count + place))
+  end
   for i = 1, count do
     local age, body = first + 2 * i - 2, events[first + 2 * i - 1]
     if cause and is_effect[name_of(body)] then body = '{"c":' .. text(tonumber(cause)) .. ',' .. string.sub(body, 2) end

@@ -38,13 +38,22 @@ type Folded = {
 /** These decisions are counted in the agenda; one to block is only where there is a plan. */
 const counted = new Set(['dispatch', 'retry', 'follow_up', 'complete'])
 
+const ofAgenda: ReadonlySet<string> = new Set([
+  'agenda.decided',
+  'conductor.decided',
+  'objective.refined',
+  'objective.extended',
+  'plan.approved',
+])
+
 /** Compares the items of an agenda, and how many decisions it counts, with the decisions that the events tell of (invariants 2 and 3). */
 export function foldAgenda() {
   const named = new Set<ItemId>()
   let [decisions, isPlanned, isRefined] = [0, false, false]
-  const early: string[] = []
+  const [early, decidedIn]: [string[], number[]] = [[], []]
 
   function take({ event, seq, data }: Event): void {
+    if (ofAgenda.has(event)) decidedIn.push(seq)
     if (event !== 'agenda.decided' && event !== 'objective.refined' && event !== 'conductor.decided') return
     const { kind, items } = DecidedData.parse(data)
     for (const { item_id: id } of items) named.add(id)
@@ -59,13 +68,15 @@ export function foldAgenda() {
     const ofEvents = early.map((message): Violation => ({ invariant: 3, message }))
     if (agenda === undefined) return ofEvents
     const { items, decisions: stored } = agenda.state
+    const [kept, told] = [agenda.decidedIn.join(' '), decidedIn.join(' ')]
+    const misplaced = kept === told ? [] : [`decisions are noted in events "${kept}", they are in "${told}"`]
     const has = new Set(items.map(({ item_id: id }) => id))
     const strange = [...has].filter((id) => !named.has(id)).map((id) => `the agenda has item ${id}, no decision has`)
     const lost = isRefined ? [] : [...named].filter((id) => !has.has(id)).map((id) => `the agenda lacks item ${id}`)
     const miscounted = stored === decisions ? [] : [`${stored} decisions are counted, the events have ${decisions}`]
     return [
       ...ofEvents,
-      ...[...strange, ...lost, ...miscounted].map((message): Violation => ({ invariant: 2, message })),
+      ...[...strange, ...lost, ...miscounted, ...misplaced].map((message): Violation => ({ invariant: 2, message })),
     ]
   }
 

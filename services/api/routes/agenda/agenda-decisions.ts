@@ -2,14 +2,15 @@ import { z } from 'zod'
 import { Rationale } from '#domain/agenda.ts'
 import { type Event, wireEvent } from '#domain/event.ts'
 import type { EventName } from '#domain/events/event-table.ts'
-import type { Run } from '#domain/run.ts'
+import type { RunId } from '#domain/ids.ts'
 import { summarizeEvent } from '#domain/timeline/summarize-event.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
 import { type AgendaDecision, decisionKinds } from '#schemas/agenda-schema.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import { isoTime } from '../../http/schema-parts.ts'
 
-type Source = Pick<Ledger, 'readEvents' | 'readTally'>
+type Source = Pick<Ledger, 'readEvents'>
+type Decided = { runId: RunId; decidedIn: readonly number[] }
 
 /** `recordHash`: of what was said between the conductor and its model; null for a decision of a person. */
 export type KnownDecision = { view: AgendaDecision; recordHash: string | null }
@@ -24,34 +25,20 @@ const decisionEvents: Readonly<Partial<Record<EventName, AgendaDecision['kind']>
 }
 
 /** Suffices for the runs that people and programs look at again and again. */
-const remembered = 16
-const pageLength = 500
+const remembered = 500
 const shownCited = 20
 
-/** Returns what was decided about the agenda of a run, in order. The events are read again only when there is one more decision. */
-export function openAgendaDecisions(ledger: Source): (run: Pick<Run, 'runId'>) => Promise<readonly KnownDecision[]> {
-  const decided = openCachedAnswers<readonly KnownDecision[]>({ max: remembered })
-  return async ({ runId }) => {
-    const tally = await ledger.readTally(runId)
-    const count = [...tally].reduce((sum, [name, times]) => sum + (decisionEvents[name] === undefined ? 0 : times), 0)
-    if (count === 0) return []
-    return decided.get(`${runId} ${count}`, async () => {
-      const events = await readDecisions(runId, count, ledger)
-      return Promise.all(events.map((event) => knownDecision(event, ledger)))
-    })
+/** Returns what was decided about the agenda of a run, in order, from the events of these numbers. Each is read once. */
+export function openAgendaDecisions(ledger: Source): (run: Decided) => Promise<readonly KnownDecision[]> {
+  const known = openCachedAnswers<KnownDecision[]>({ max: remembered })
+  const read = async (runId: RunId, seq: number) => {
+    const events = await ledger.readEvents(runId, { after: seq - 1, limit: 1 })
+    return Promise.all(events.map((event) => knownDecision(event, ledger)))
   }
-}
-
-async function readDecisions(runId: string, count: number, ledger: Source): Promise<Event[]> {
-  const found: Event[] = []
-  for (let after = 0; found.length < count;) {
-    const page = await ledger.readEvents(runId, { after, limit: pageLength })
-    found.push(...page.filter(({ event }) => decisionEvents[event] !== undefined))
-    const last = page.at(-1)
-    if (last === undefined) break
-    after = last.seq
+  return async ({ runId, decidedIn }) => {
+    const decisions = decidedIn.map((seq) => known.get(`${runId} ${seq}`, () => read(runId, seq)))
+    return (await Promise.all(decisions)).flat()
   }
-  return found
 }
 
 const Text = z.string().nullable().catch(null)

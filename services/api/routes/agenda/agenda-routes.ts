@@ -14,7 +14,7 @@ import { agendaEndpoints } from './agenda-endpoints.ts'
 import { agendaView } from './agenda-view.ts'
 
 export type AgendaRouteDeps = {
-  ledger: Pick<Ledger, 'getRun' | 'readAgenda' | 'readEvents' | 'readTally' | 'sendToConductor'>
+  ledger: Pick<Ledger, 'getRun' | 'readAgenda' | 'readEvents' | 'sendToConductor'>
   idempotency: IdempotencyStore
   records: {
     readComposition(run: Run): Promise<Composition | null>
@@ -42,14 +42,15 @@ function addReading(routes: OpenAPIHono<ApiEnv>, { ledger, records, fullPrompts 
   const decisionsOf = openAgendaDecisions(ledger)
   routes.openapi(agendaEndpoints.agenda, async (c) => {
     const { run, agenda } = await findConducted(c.req.valid('param').run_id, c.get('caller'), ledger)
-    const decisions = (await decisionsOf(run)).map(({ view }) => view)
+    const decisions = (await decisionsOf({ ...agenda, runId: run.runId })).map(({ view }) => view)
     const composition = isEnded(run.status) ? await records.readComposition(run) : null
     return c.json(agendaView(run.runId, agenda, { decisions, composition }), 200)
   })
   routes.openapi(agendaEndpoints.talk, async (c) => {
     const { run_id: runId, seq } = c.req.valid('param')
-    const { run } = await findConducted(runId, c.get('caller'), ledger)
-    const hash = (await decisionsOf(run)).find(({ view }) => view.seq === seq)?.recordHash ?? null
+    const { run, agenda } = await findConducted(runId, c.get('caller'), ledger)
+    const asked = { runId: run.runId, decidedIn: agenda.decidedIn.filter((one) => one === seq) }
+    const [{ recordHash: hash = null } = {}] = await decisionsOf(asked)
     if (hash === null) throw new AppError('RUN_004', `Event ${seq} of run "${runId}" is no decision of a model.`)
     return c.json({ seq, messages: fullPrompts ? messagesOf(await records.readDecision(run, hash)) : [] }, 200)
   })
