@@ -452,6 +452,17 @@ local function skip(id, cause, cause_status, cause_seq, at)
   })
 end
 
+-- Skips an operation whose item has used up its seconds.
+local function skip_late(id, from, at, origin)
+  redis.call('HDEL', prefix .. 'op:' .. id, 'token') -- an attempt that was handed back did not end it
+  local data = with_node(id, { status = 'skipped', cause = 'item', error_code = budget_code })
+  end_operation(id, from, at, {
+    status = 'skipped',
+    outcome = bare_outcome(id, 'skipped', budget_code, 'the seconds of its item were over'),
+    events = { 0, body_of('operation.skipped', origin, described(id), data) },
+  })
+end
+
 -- `entry`: the operation that waits; with a ? after it, it starts also when the cause has not ended well. `ended`: status and last event
 -- of the cause.
 local function notify_dependent(entry, cause, ended, policy, at)
