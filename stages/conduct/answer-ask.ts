@@ -66,9 +66,8 @@ async function answer(asked: Asked, deps: AnswerDeps, signal: AbortSignal): Prom
   const { used } = spending
   const head = { phase: run.phase, origin: deps.origin, causationSeq: ask.seq }
   const { askId: ask_id } = ask
-  const spent = () => ({ prompt_tokens: used.promptTokens, completion_tokens: used.completionTokens })
   const fail = (code: ErrorCode, reason: string) => {
-    const data = { ask_id, error_code: code, reason: reason.slice(0, maxReason), ...spent() }
+    const data = { ask_id, error_code: code, reason: reason.slice(0, maxReason), ...spending.cost() }
     return deps.ledger.endAsk(run.runId, { event: 'ask.failed', ...head, status: 'error', errorCode: code, data })
   }
   try {
@@ -76,7 +75,7 @@ async function answer(asked: Asked, deps: AnswerDeps, signal: AbortSignal): Prom
     if (outcome.kind === 'invalid') await fail('POLICY_002', `no valid answer: ${outcome.reason}`)
     else {
       const { model, promptHash: prompt_hash, schemaHash: schema_hash } = record
-      const data = { ask_id, answer: outcome.details, model, prompt_hash, schema_hash, ...spent() }
+      const data = { ask_id, answer: outcome.details, model, prompt_hash, schema_hash, ...spending.cost() }
       await deps.ledger.endAsk(run.runId, { event: 'ask.answered', ...head, data })
     }
   } catch (error) {

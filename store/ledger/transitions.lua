@@ -213,6 +213,8 @@ local function tell_conductor(message, seq)
   if seq then message = '{"seq":' .. text(seq) .. ',' .. string.sub(message, 2) end
   redis.call('RPUSH', keys.inbox, message)
   redis.call('HINCRBY', keys.run, 'messages', 1)
+  local wait = conductor_wait()
+  if wait and wait.kind == 'models' then return end -- it is asked again soon in any case, and since when it is away stays known
   redis.call('HDEL', keys.run, 'conductor_waits')
   has_changed = true -- a run that was waiting is looked at again
 end
