@@ -48,8 +48,8 @@ export function openSteps(config: ConductorConfig, { redis, metrics, ...opened }
       const end = await stepRun(runId, deps, signal)
       return end === 'over' || end === 'busy' ? 'idle' : 'ok'
     },
-    answerAsk: (asked: Parameters<typeof answerAsk>[0], signal: AbortSignal) =>
-      answerAsk(asked, { ...deps, ledger: opened.ledger, chat: asked(chatModel) }, signal),
+    answerAsk: (ask: Parameters<typeof answerAsk>[0], signal: AbortSignal) =>
+      answerAsk(ask, { ...deps, ledger: opened.ledger, chat: asked(chatModel) }, signal),
     close: () => model.close(),
   }
 }
