@@ -3,7 +3,6 @@ import { NodeKind } from './code-node.ts'
 import { ItemId, NodeId } from './id-schemas.ts'
 import { endedOperationStatuses } from './operation.ts'
 import { faultOfGlobs } from './path-globs.ts'
-import { maxAnswerCharacters } from './question.ts'
 import { RepoPath } from './repo-path.ts'
 import { CommitId } from './repository-source.ts'
 
@@ -175,12 +174,6 @@ export const InboxMessage = z.discriminatedUnion('kind', [
   /** `paths`: what this commit of the branch has changed since that of the run. */
   z.strictObject({ kind: z.literal('pushed'), commit: CommitId, paths: z.array(z.string()).max(1_000), seq }),
   z.strictObject({ kind: z.literal('escalation'), escalation: Escalation, seq }),
-  z.strictObject({
-    kind: z.literal('answer'),
-    request_id: z.string().min(1).max(64),
-    text: z.string().max(maxAnswerCharacters),
-    seq,
-  }),
   z.strictObject({ kind: z.literal('reopened'), seq }),
 ])
 export type InboxMessage = z.infer<typeof InboxMessage>
@@ -191,7 +184,7 @@ export const maxHeard = 10
 /**
  * Is what a conductor's commit stores, as a whole. `fruitless`: decisions in a row without progress, which is what `progress` counts.
  * `heard`: messages that the next decision is told of. `cause`: the event that it follows from. `escalated`: the keys of the escalations that
- * any was told of.
+ * any was told of. `broken`: answers in a row that broke off.
  */
 export const AgendaState = z.strictObject({
   objective: z.string().min(1).max(maxObjectiveCharacters),
@@ -199,6 +192,7 @@ export const AgendaState = z.strictObject({
   decisions: z.int().min(0),
   bootstrap: z.strictObject({ kind: z.enum(['plan', 'block']), model: z.string(), rationale }).nullable(),
   fruitless: z.int().min(0),
+  broken: z.int().min(0).optional(),
   progress: z.int().min(0).optional(),
   heard: z.array(InboxMessage).max(maxHeard).optional(),
   cause: seq,
@@ -219,7 +213,6 @@ export type AgendaState = z.infer<typeof AgendaState>
 export const ConductorWait = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('models'), model: z.string(), since: z.number() }),
   z.strictObject({ kind: z.literal('approval'), since: z.number() }),
-  z.strictObject({ kind: z.literal('answer'), questions: z.int().min(1), since: z.number() }),
   /** `needs`: the most tokens that its next request may use. Which budget has too little left is told with the run's budgets. */
   z.strictObject({ kind: z.literal('budget'), needs: z.int().min(1), since: z.number() }),
 ])

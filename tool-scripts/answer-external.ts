@@ -5,7 +5,7 @@ import { plainValue, ValueRefused } from './plain-value.ts'
 import { answerFault, argumentFault, type ScriptCall, ScriptError } from './script-call.ts'
 import type { ExternalDeclaration } from './script-declarations.ts'
 import type { FromScriptProcess } from './script-process.ts'
-import { ScriptSuspended } from './script-ending.ts'
+import { ScriptSuspended, type SuspendedEnding } from './script-ending.ts'
 
 type ExternalCall = Pick<FromScriptProcess & { t: 'call' }, 'name' | 'args'>
 
@@ -24,9 +24,15 @@ export async function answerExternal(call: ScriptCall, asked: ExternalCall): Pro
     return line
   } catch (error) {
     if (!(error instanceof ScriptSuspended)) call.reject(error)
-    else call.resolve({ kind: 'suspended', ...error.awaits, asked: { name: asked.name, args: asked.args } })
+    else call.resolve(suspended(call, asked, error))
     return undefined
   }
+}
+
+function suspended(call: ScriptCall, { name, args }: ExternalCall, { awaits }: ScriptSuspended): SuspendedEnding {
+  const waits = { kind: 'suspended' as const, asked: { name, args } }
+  if ('question' in awaits) return { ...waits, ...awaits }
+  return { ...waits, entry: async () => fitting(call, await entryOf(call, waits.asked, () => awaits.answer)).entry }
 }
 
 function endsFull(call: ScriptCall, journal: { calls: number; size: number }): boolean {
@@ -35,9 +41,12 @@ function endsFull(call: ScriptCall, journal: { calls: number; size: number }): b
   return ending !== undefined
 }
 
-async function entryOf(call: ScriptCall, { name, args }: ExternalCall): Promise<JournalEntry> {
+async function entryOf(
+  call: ScriptCall,
+  { name, args }: ExternalCall,
+  answer = call.externals[name],
+): Promise<JournalEntry> {
   const declared = call.script.declarations.externals.find((external) => external.name === name)
-  const answer = declared === undefined ? undefined : call.externals[name]
   if (declared === undefined || answer === undefined) throw new AppError('TOOL_004', `there is no external ${name}`)
   const refused = argumentFault(declared, args)
   if (refused !== undefined) return { name, args, error: { type: 'TypeError', message: refused } }

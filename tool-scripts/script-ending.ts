@@ -36,10 +36,13 @@ export const ScriptEnding = z.discriminatedUnion('kind', [
 export type ScriptEnding = z.infer<typeof ScriptEnding>
 
 /** Who gives the answer: a person, or the call itself, which takes long and goes on beside. */
-export type AwaitedAnswer = { question: AskedQuestion } | { answer: Promise<unknown> }
+type AwaitedAnswer = { question: AskedQuestion } | { answer: Promise<unknown> }
+
+/** The same with the call as the script's journal is to have it; `entry` rejects where the external would have ended the script's run. */
+export type AwaitedEntry = { question: AskedQuestion } | { entry(): Promise<JournalEntry> }
 
 /** A script that stopped to wait. `asked` is the call that has no answer yet. */
-export type SuspendedEnding = AwaitedAnswer & {
+export type SuspendedEnding = AwaitedEntry & {
   kind: 'suspended'
   asked: { name: string; args: unknown[] }
 }

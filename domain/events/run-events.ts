@@ -55,7 +55,7 @@ const overBudget = {
 }
 const Wait = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('models'), model: z.string(), since: z.number() }),
-  z.strictObject({ kind: z.literal('answer'), questions: z.int(), since: z.number().optional() }),
+  z.strictObject({ kind: z.literal('answer'), questions: z.int() }),
   z.strictObject({ kind: z.literal('budget'), ...overBudget }),
   z.strictObject({ kind: z.literal('approval'), since: z.number() }),
 ])

@@ -75,9 +75,8 @@ async function answer(asked: Asked, deps: AnswerDeps, signal: AbortSignal): Prom
   const { used } = spending
   const head = { phase: run.phase, origin: deps.origin, causationSeq: ask.seq }
   const { askId: ask_id } = ask
-  const spent = () => ({ prompt_tokens: used.promptTokens, completion_tokens: used.completionTokens })
   const fail = (code: ErrorCode, reason: string) => {
-    const data = { ask_id, error_code: code, reason: reason.slice(0, maxReason), ...spent() }
+    const data = { ask_id, error_code: code, reason: reason.slice(0, maxReason), ...spending.cost() }
     return { event: 'ask.failed', ...head, status: 'error', errorCode: code, data } as const
   }
   const end = async (event: Parameters<Ledger['endAsk']>[1]['event']) =>
@@ -86,12 +85,12 @@ async function answer(asked: Asked, deps: AnswerDeps, signal: AbortSignal): Prom
     const { outcome, record } = await submissionFor(asked, spending, deps, signal)
     if (outcome.kind === 'invalid') return await end(fail('POLICY_002', `no valid answer: ${outcome.reason}`))
     const { model, promptHash: prompt_hash, schemaHash: schema_hash } = record
-    const data = { ask_id, answer: outcome.details, model, prompt_hash, schema_hash, ...spent() }
+    const data = { ask_id, answer: outcome.details, model, prompt_hash, schema_hash, ...spending.cost() }
     return await end({ event: 'ask.answered', ...head, data })
   } catch (error) {
     const fault = asAppError(error, 'TOOL_004')
     const isOfModel = /^(?:AGENT|LIMIT)_/.test(fault.code)
-    if (signal.aborted || hasCode(fault, 'RUN_001', 'RUN_005') || (fault.retry && !isOfModel)) throw fault
+    if (signal.aborted || hasCode(error, 'RUN_001', 'RUN_005') || (fault.retry && !isOfModel)) throw fault
     deps.log.warn('what is asked about a run is not answered', { run_id: run.runId, error: fault })
     const passes = fault instanceof ModelUnavailable || (fault.code === 'LIMIT_004' && spending.isLater())
     if (passes && used.promptTokens === 0 && Date.now() - ask.at < deps.awayLimitMs) {

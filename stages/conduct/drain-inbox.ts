@@ -58,7 +58,6 @@ function hear(state: AgendaState, message: InboxMessage, { files, now }: Known):
       return remember({ ...known, items, bootstrap: plan, fruitless: 0, answer: null }, message)
     }
     case 'said':
-    case 'answer':
       return remember(state, message)
     default:
       return state // it only wakes the conductor

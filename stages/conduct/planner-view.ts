@@ -108,7 +108,6 @@ export function itemView(item: ItemState) {
 function heardView(message: InboxMessage) {
   switch (message.kind) {
     case 'said':
-    case 'answer':
       return { kind: message.kind, text: oneLine(message.text, 2_000) }
     case 'escalation': {
       const { kind, urgency, affected, mitigation, rationale } = message.escalation

@@ -27,6 +27,19 @@ it('a decision that does not fit into the budget waits for it as operations do, 
   expect((await run.ledger.verify(runId)).violations).toEqual([])
 })
 
+it('a decision that needs more of its day than was noted says so', async () => {
+  const runId = await run.conducted()
+  await run.ledger.noteProjectBudget(runId, undefined, { granted: 10, keep: 10 })
+  const { deps } = await run.conductor('one')
+  const lackingWith = async (prompt: number) => {
+    const model = { ...deps.model, countPrompt: async () => prompt }
+    expect(await (await run.conductor('one', { model })).step(runId)).toBe('waits')
+    return (await run.ledger.getRun(runId)).lacking ?? 0
+  }
+  const noted = await lackingWith(1_000)
+  expect([await lackingWith(3_000), await lackingWith(2_000)]).toEqual([noted + 2_000, noted + 2_000])
+})
+
 it('what a conductor that died had reserved is free once another one has its step, but for a reply that this one counts', async () => {
   const runId = await run.conducted({ budget: { tokens: 10_000 } })
   const reservedNow = async () => (await run.ledger.getRun(runId)).reserved

@@ -4,6 +4,7 @@ import { startRehearsal } from '#rehearsal/rehearsal-server.ts'
 import { getDecisionRecord } from '#store/objects/decision-record.ts'
 import { useOpened } from '#testing/use-opened.ts'
 import { openConducting } from './conducted-run.fixture.ts'
+import { stepRun } from './step-run.ts'
 
 const run = useOpened(openConducting)
 
@@ -133,6 +134,25 @@ describe('a conductor that dies', () => {
     ])
   })
 
+  it('after the first of two replies leaves what that has cost', async () => {
+    const runId = await run.conducted()
+    const { deps } = await run.conductor('invalid_once')
+    const stop = new AbortController()
+    let asked = 0
+    const complete: typeof deps.model.complete = async (...request) => {
+      asked += 1
+      if (asked > 1) stop.abort(new Error('stopped'))
+      stop.signal.throwIfAborted()
+      return deps.model.complete(...request)
+    }
+    const stopping = stepRun(runId, { ...deps, model: { ...deps.model, complete } }, stop.signal)
+    await expect(stopping).rejects.toThrow('stopped')
+    const failed = (await run.eventsOf(runId)).find(({ event }) => event === 'conductor.failed')
+    expect(failed?.data['prompt_tokens']).toBeGreaterThan(0)
+    expect(await (await run.conductor('one')).step(runId)).toBe('idle')
+    expect((await run.ledger.verify(runId)).violations).toEqual([])
+  })
+
   it('keeps others out as long as its claim holds', async () => {
     const runId = await run.conducted()
     await run.ledger.claimStep(runId, { token: 'somebody', leaseMs: 60_000 })
@@ -159,12 +179,31 @@ describe('a model that does not answer', () => {
 
   it('goes on when it answers again, also after answers that broke off', async () => {
     const runId = await run.conducted()
-    const faults = FaultPlan.parse({ shares: { truncated: 1 } })
-    const breaking = await startRehearsal({ host: '127.0.0.1', port: 0, faults })
-    onTestFinished(() => breaking.close())
+    const breaking = await breakingServer()
     expect(await (await run.conductor('one', {}, breaking.url)).step(runId)).toBe('waits')
     expect(await (await run.conductor('one', {}, nowhere)).step(runId)).toBe('waits')
     expect(await (await run.conductor('one')).step(runId)).toBe('idle')
     expect((await run.agendaOf(runId)).items).toHaveLength(1)
+    expect(await run.agendaOf(runId)).not.toHaveProperty('broken')
+  })
+
+  it('blocks the run when five of its answers in a row break off, whatever is said meanwhile', async () => {
+    const runId = await run.conducted()
+    const { url } = await breakingServer()
+    const ends: string[] = []
+    for (let round = 0; round < 5; round += 1) {
+      await run.tell(runId, { kind: 'said', text: 'and be quick', by: 'me' }, `said ${round}`)
+      ends.push(await (await run.conductor('one', {}, url)).step(runId)) // one that has not learnt that this server breaks off
+    }
+    expect(ends).toEqual(['waits', 'waits', 'waits', 'waits', 'over'])
+    const reason = expect.stringContaining('broken off 5 answers in a row')
+    expect(await run.stateOf(runId)).toEqual({ kind: 'blocked', code: 'POLICY_001', reason })
   })
 })
+
+async function breakingServer() {
+  const faults = FaultPlan.parse({ shares: { truncated: 1 } })
+  const breaking = await startRehearsal({ host: '127.0.0.1', port: 0, faults })
+  onTestFinished(() => breaking.close())
+  return breaking
+}

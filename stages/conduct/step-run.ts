@@ -91,7 +91,7 @@ async function takeStep(run: Run, step: Step, deps: StepDeps, signal: AbortSigna
   const { approval, dryRun: isDry } = run.request
   const how = { ...madeBy(run), approves: approval === 'plan', isDry, decidedBy: step.decidedBy }
   const decided = (recorded: Recorded) =>
-    done(outcomeOfDecision(state, recorded, { ...how, now: Date.now(), origin: deps.origin }))
+    done(outcomeOfDecision({ ...state, broken: undefined }, recorded, { ...how, now: Date.now(), origin: deps.origin }))
   if (reply !== undefined) return decided(reply)
   const next = nextWithoutModel(run, step, state)
   if (next.kind === 'commit') return done(next.outcome)
@@ -197,48 +197,49 @@ function citationsOf(decision: PlannerDecision) {
 
 type Failed = { error: unknown; spending: Spending; deps: StepDeps; signal: AbortSignal }
 
+const mostBroken = 5
+
 /**
- * Waits for the model, and for tokens, as operations wait for theirs, also where its answers break off. Without a model it then blocks the run: no
- * rule decides in its place. A request that every server refuses is not sent again.
+ * Waits for the model, and for tokens, as operations wait for theirs, also where a few of its answers break off. Without a model it then blocks the
+ * run: no rule decides in its place. A request that every server refuses is not sent again.
  */
-function withoutPlanner(run: Run, step: Step, { error, spending, deps, signal }: Failed): Taken {
+async function withoutPlanner(run: Run, step: Step, { error, spending, deps, signal }: Failed): Promise<Taken> {
   const fault = asAppError(error, 'TOOL_004')
   const events = spentOn(fault, spending, deps.origin)
+  const told = { state: step.state, dispatch: [], events, consumed: 0 }
   const before = run.conductor?.kind === 'open' ? run.conductor.waits : null
   if (fault.code === 'LIMIT_004') {
     const needs = spending.lacking
-    const isNoted = run.usedBudgets.length > 0 || run.budget === null || run.budget - run.tokens >= needs
-    if (before?.kind === 'budget' && isNoted && events.length === 0) return 'waits'
-    return { state: step.state, dispatch: [], waits: { kind: 'budget', needs }, events, consumed: 0 }
+    const fits = run.budget === null || run.budget - run.tokens >= needs
+    const isNoted = before?.kind === 'budget' && (run.usedBudgets.length > 0 || (fits && before.needs >= needs))
+    if (isNoted && events.length === 0) return 'waits'
+    return { ...told, waits: { kind: 'budget', needs } }
   }
-  if (signal.aborted || !fault.code.startsWith('AGENT_')) throw fault
+  if (signal.aborted || !fault.code.startsWith('AGENT_')) {
+    if (events.length > 0) await deps.ledger.commitStep(run.runId, { ...step, ...told, waits: before ?? undefined })
+    throw fault
+  }
   deps.log.warn('the model that decides about a run does not answer', { run_id: run.runId, error: fault })
   const waits = before?.kind === 'models' ? before : undefined
   const waitedMs = waits === undefined ? 0 : Date.now() - waits.since
-  const isAway = fault instanceof ModelUnavailable || fault.code === 'AGENT_008'
-  if (!isAway || waitedMs > deps.awayLimitMs) {
-    const what = isAway ? `has not answered for ${Math.round(waitedMs / 1000)} s` : 'cannot be asked'
-    return {
-      ...blocked(step.state, 'POLICY_001', `the model that decides ${what}: ${fault.message}`),
-      events,
-      consumed: 0,
-    }
+  const isBroken = fault.code === 'AGENT_008'
+  const broken = (step.state.broken ?? 0) + (isBroken ? 1 : 0)
+  const isAway = isBroken || fault instanceof ModelUnavailable
+  if (!isAway || waitedMs > deps.awayLimitMs || broken >= mostBroken) {
+    const seconds = Math.round(waitedMs / 1000)
+    const away =
+      broken >= mostBroken ? `has broken off ${broken} answers in a row` : `has not answered for ${seconds} s`
+    const reason = `the model that decides ${isAway ? away : 'cannot be asked'}: ${fault.message}`
+    return { ...told, ...blocked({ ...step.state, broken: undefined }, 'POLICY_001', reason) }
   }
-  // Of a commit that changes nothing the dispatcher would think that there is something to do.
-  if (waits !== undefined && events.length === 0) return 'waits'
-  return {
-    state: step.state,
-    dispatch: [],
-    waits: { kind: 'models', model: deps.plannerName },
-    events,
-    consumed: 0,
-  }
+  if (waits !== undefined && events.length === 0 && !isBroken) return 'waits'
+  return { ...told, state: { ...step.state, broken }, waits: { kind: 'models', model: deps.plannerName } }
 }
 
 /** Tells what answers have cost of which no decision comes. */
-function spentOn({ code, message }: AppError, { used }: Spending, origin: EventOrigin): NewEvent[] {
-  const { promptTokens: prompt_tokens, completionTokens: completion_tokens } = used
-  if (prompt_tokens + completion_tokens === 0) return []
-  const data = { error_code: code, reason: message, prompt_tokens, completion_tokens }
+function spentOn({ code, message }: AppError, spending: Spending, origin: EventOrigin): NewEvent[] {
+  const cost = spending.cost()
+  if (cost.prompt_tokens + cost.completion_tokens === 0) return []
+  const data = { error_code: code, reason: message, ...cost }
   return [{ event: 'conductor.failed', ...ofConductor(origin), status: 'error', errorCode: code, data }]
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { newToken } from '#domain/ids.ts'
+import { conductedRun, takeStep } from '#testing/conducted-run.ts'
 import { anEvent, aNewRun, aRequest, endRun, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
 import { openDispatcher } from './dispatcher.fixture.ts'
 import { dispatchReady } from './run-dispatcher.ts'
@@ -38,4 +39,24 @@ it.each([
   const producer = { add: async (queue: string, id: string) => void (id === runId && added.push(queue)) }
   await dispatchReady({ ...openDispatcher(test).deps, stageJobs: openStageJobs(producer) })
   expect(added).toEqual(expected)
+})
+
+it('a run whose model is away has its next step no sooner, and has waited no shorter, for what is said meanwhile', async () => {
+  const { ledger } = test
+  const runId = await conductedRun(ledger)
+  const added: string[] = []
+  const jobs = openStageJobs({ add: async (queue) => void added.push(queue) })
+  const wait = async () => {
+    await takeStep(ledger, runId, { waits: { kind: 'models', model: 'm' }, consumed: 0 })
+    const run = await ledger.getRun(runId)
+    await jobs.ensure(run)
+    return run.conductor?.kind === 'open' ? run.conductor : undefined
+  }
+  const before = await wait()
+  const message = { kind: 'said', text: 'and be quick', by: 'me' } as const
+  await ledger.sendToConductor(runId, message, { command: 'a', origin: { kind: 'api', id: 'q1' } })
+  await jobs.ensure(await ledger.getRun(runId))
+  expect(await wait()).toMatchObject({ version: 2, messages: 1, waits: before?.waits })
+  expect(added).toEqual(['conductor'])
+  expect((await ledger.verify(runId)).violations).toEqual([])
 })

@@ -62,6 +62,8 @@ function conductorJobs({ status, phase, stop, conductor, counts, usedBudgets }: 
   const maySay = waits === null || waits.kind === 'models' || (waits.kind === 'budget' && usedBudgets.length === 0)
   const isIdle = next === undefined && open === 0 && maySay
   const jobs: StageJob[] = next === undefined ? [] : [{ queue: 'discoveries', look: `${next.item_id} ${next.version}` }]
-  if (messages > 0 || isIdle) jobs.push({ queue: 'conductor', look: `${version} ${messages} ${isIdle}` })
+  // A model that is away, or breaks off, is not asked sooner for what has changed meanwhile.
+  const look = waits?.kind === 'models' ? waits.kind : `${version} ${messages} ${isIdle}`
+  if (messages > 0 || isIdle) jobs.push({ queue: 'conductor', look })
   return jobs
 }

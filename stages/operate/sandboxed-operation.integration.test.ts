@@ -3,6 +3,7 @@ import type { AgentBundle } from '#domain/agent-bundle.ts'
 import { sha256 } from '#domain/ids.ts'
 import { testSandbox } from '#sandbox/sandbox.fixture.ts'
 import { aPlannedOperation } from '#testing/open-test-ledger.ts'
+import { until } from '#testing/until.ts'
 import { useOpened } from '#testing/use-opened.ts'
 import { call, scriptedModel, submitting } from './agent/scripted-agent.fixture.ts'
 import { openBuiltLayer } from './workspace/built-layer.ts'
@@ -84,6 +85,36 @@ describe.skipIf(lack !== undefined)(`a tool that runs a program${lack === undefi
   it('runs no program that its bundle does not name', async () => {
     const { result } = await running({ code: 'id', program: 'sh' })
     expect(result?.error).toContain('sh is not allowed: this agent may run python3')
+  })
+
+  it('is told before it runs, by the terminal, which changes nothing', async () => {
+    const planned = await bench.plannedFile(await bench.bundle('terminal'), source, 'agent')
+    const eventsOf = () => bench.ledger.readEvents(planned.runId, { after: 0, limit: 100 })
+    const progress = async () =>
+      (await eventsOf()).flatMap(({ event, data }) => (event === 'progress.reported' ? [data['action']] : []))
+    const why = 'The question asks for it.'
+    const [wc, rm] = [
+      ['wc', '-l', 'src/shop.py'],
+      ['rm', 'src/shop.py'],
+    ]
+    const scripted = scriptedModel([
+      [call('run_command', { command: wc, why })],
+      [call('run_command', { command: rm, why })],
+      [submitting('success', { changed_files: [] })],
+    ])
+    const complete: typeof scripted.complete = async (request) => {
+      const told = scripted.requests.length
+      await until(progress, { holds: ({ length }) => length === told })
+      return scripted.complete(request)
+    }
+    const programs = { ...bench.deps.programs, sandbox }
+    await runOperation(planned.job, { ...bench.deps, model: { complete }, programs }, never)
+    const operation = await bench.operation(planned)
+    expect(operation).toMatchObject({ status: 'unchanged', outcome: { changedFiles: [] } })
+    const { tools } = await bench.record(operation)
+    expect(tools[0]?.result).toMatchObject({ outcome: 'success', result: { exit_code: 0, output: '2 src/shop.py\n' } })
+    expect(tools[1]?.result.error).toContain('rm is not allowed: this agent may run ls, cat')
+    expect(await progress()).toEqual(['run wc -l src/shop.py', 'run rm src/shop.py'])
   })
 
   it('counts tests, and says which failed and why', async () => {

@@ -176,14 +176,34 @@ describe('a retry that was asked for beside a rejection', () => {
   })
 })
 
+const acts = { retry: 'retry', cancel: 'cancel' } as const
+
+/** Has a person answer two questions about the run, of which the second stays open. */
+async function retryAnswered(runId: RunId): Promise<void> {
+  const question = { after: 0, bundle: 'watcher', text: 'What now?', choices: ['retry', 'cancel'], acts }
+  const asked = { token: 'w', version: 1, state: {}, events: [anEvent()], questions: [question, question] }
+  await test.ledger.keepWatch(runId, asked)
+  await test.ledger.resume(runId, { requestId: 'q1', text: 'retry', by: person, command: 'answer' })
+}
+
+it.each([
+  ['somebody', (id: RunId) => test.ledger.cancel(id, { reason: 'enough', origin: person })],
+  ['an answer', (id: RunId) => test.ledger.resume(id, { requestId: 'q2', text: 'cancel', by: person, command: 'c' })],
+])('what failed is not tried again once %s has cancelled the run', async (_who, cancel) => {
+  const { ledger } = test
+  const runId = await test.executing([one])
+  await retryAnswered(runId)
+  for (const attempt of await test.claimReady(runId))
+    await ledger.settle(attempt, 1, { outcome: anOutcome({ status: 'failed', errorCode: 'AGENT_004' }), events: [] })
+  await cancel(runId)
+  await ended(runId, 'cancelled')
+  expect(await start(runId)).toMatchObject({ generation: 1 })
+})
+
 it('what failed is tried again once, after the end of the run, where the answer about it asks for that', async () => {
   const { ledger } = test
   const runId = await test.executing([one, other])
-  const questions = [
-    { after: 0, bundle: 'watcher', text: 'What now?', choices: ['retry'], acts: { retry: 'retry' } } as const,
-  ]
-  await ledger.keepWatch(runId, { token: 'w', version: 1, state: {}, events: [anEvent()], questions })
-  await ledger.resume(runId, { requestId: 'q1', text: 'retry', by: person, command: 'answer' })
+  await retryAnswered(runId)
   expect(await ledger.wantedNotes()).toContainEqual({ runId, at: expect.any(Number) })
   const [fails, works] = await test.claimReady(runId)
   if (fails === undefined || works === undefined) throw new Error('two were ready')

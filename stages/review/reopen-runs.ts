@@ -30,8 +30,7 @@ export async function startWantedRetries(runId: RunId, deps: StartWantedDeps): P
     const wanted = await wantedByDecisions(run, await ledger.readDecisions(runId), ledger)
     const waiting = wanted.flatMap(({ state, decision }) => (state === 'waiting' ? [decision.operationId] : []))
     const mayReopen = isEnded(run.status) && mayGoOn(run.request.labels, modelKind) && tries < maxTries
-    const hasFailed = (run.counts.failed ?? 0) + (run.counts.blocked ?? 0) > 0
-    if (mayReopen && run.wantsRetry && hasFailed) {
+    if (mayReopen && wantsFailed(run)) {
       await ledger.reopen(run, { wanted: wantedAgain(run), origin, command: newToken() })
       continue
     }
@@ -39,6 +38,11 @@ export async function startWantedRetries(runId: RunId, deps: StartWantedDeps): P
     const operations = [...new Set(waiting)].slice(0, mostOperations)
     await ledger.reopen(run, { wanted: { operations, byDecisions: true }, origin, command: newToken() })
   }
+}
+
+/** Is true when an answer asks for what failed to be tried again, and something has. */
+export function wantsFailed({ wantsRetry, counts }: Run): boolean {
+  return wantsRetry && (counts.failed ?? 0) + (counts.blocked ?? 0) > 0
 }
 
 /** Checks what any reopening that somebody asks for needs. RUN_006 while the run goes on; RUN_009 where this stack has another kind of model. */

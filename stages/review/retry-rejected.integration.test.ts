@@ -97,6 +97,31 @@ describe('the retries of rejected changes', () => {
     expect(await generationOf(runId)).toBe(2)
   })
 
+  it('of what failed are waited for as well, where an answer has asked for them', async () => {
+    const runId = await test.executing([operation], { labels: { 'remora.model': 'rehearsal' } })
+    const [attempt] = await test.claimReady(runId)
+    if (attempt === undefined) throw new Error('nothing was ready')
+    const question = {
+      after: 0,
+      bundle: 'watcher',
+      text: 'What now?',
+      choices: ['yes'],
+      acts: { yes: 'retry' } as const,
+    }
+    const asked = { token: 'w', version: 1, state: {}, events: [anEvent()], questions: [question] }
+    await test.ledger.keepWatch(runId, asked)
+    const by = { kind: 'human', id: 't1' } as const
+    await test.ledger.resume(runId, { requestId: 'q1', text: 'yes', by, command: 'answer' })
+    const outcome = anOutcome({ status: 'failed', errorCode: 'AGENT_004' })
+    await test.ledger.settle(attempt, 1, { outcome, events: [] })
+    await end(runId)
+    await age(runId)
+    await retryRejected({ ...deps(), modelKind: 'servers' })
+    expect(await notes()).toEqual([runId])
+    await retryRejected({ ...deps(), modelKind: 'rehearsal' })
+    expect(await generationOf(runId)).toBe(2)
+  })
+
   it('start also behind a run whose decisions cannot be read, which is logged and looked at more rarely', async () => {
     const broken = await rejected()
     const runId = await rejected()

@@ -6,7 +6,7 @@ import type { Ledger } from '#store/ledger/ledger.ts'
 import type { WantedNote } from '#store/ledger/runs-to-retry.ts'
 import { repeatEvery } from '#platform/clock.ts'
 import { type Log, openStoreUser, storeAtFault, type StoreLog } from '#platform/log.ts'
-import { startWantedRetries, type StartWantedDeps } from './reopen-runs.ts'
+import { startWantedRetries, type StartWantedDeps, wantsFailed } from './reopen-runs.ts'
 
 export type RetryRejectedDeps = {
   ledger: StartWantedDeps['ledger'] & Pick<Ledger, 'endWanted' | 'wantedNotes'>
@@ -66,7 +66,8 @@ async function lookAt(note: WantedNote, { ledger, modelKind, log }: RetryRejecte
     if (!isEnded((await ledger.getRun(runId)).status)) return 0
     const { run, wanted } = await startWantedRetries(runId, { ledger, modelKind, origin })
     const ageMs = Date.now() - at
-    if (ageMs > noteMs && wanted.every(({ state }) => state !== 'waiting')) await ledger.endWanted(note)
+    const isWaiting = wantsFailed(run) || wanted.some(({ state }) => state === 'waiting')
+    if (ageMs > noteMs && !isWaiting) await ledger.endWanted(note)
     return isEnded(run.status) ? Math.min(pauseMs.most, Math.max(pauseMs.least, ageMs / 4)) : 0
   } catch (error) {
     if (storeAtFault(error) !== undefined) throw error

@@ -15,7 +15,7 @@ type ReviewDetails = z.infer<typeof ReviewDetails>
 /** `cost`: which model was asked, what, and for how many tokens. */
 export type Review = { kind: 'reviewed'; summary: string; escalations: Escalation[]; cost: ReviewCost } | FailedReview
 export type FailedReview = { kind: 'failed'; code: ErrorCode | undefined; reason: string; cost: Tokens }
-type Tokens = { prompt_tokens: number; completion_tokens: number }
+type Tokens = ReturnType<Spending['cost']>
 type ReviewCost = Tokens & { model: string; prompt_hash: string }
 
 /** `asked` names the model of the role `watcher`, and how it is asked. */
@@ -51,14 +51,14 @@ export async function reviewWindow(
     kind: 'failed',
     code,
     reason: reason.slice(0, maxReason),
-    cost: tokensOf(spending),
+    cost: spending.cost(),
   })
   try {
     const { journal, budget } = spending
     const asker = { model, settings: await asked(signal), journal, budget }
     const { outcome, record } = await askForSubmission(question, asker, signal)
     if (outcome.kind === 'invalid') return failed(outcome.code, outcome.reason)
-    const cost = { model: record.model, prompt_hash: record.promptHash, ...tokensOf(spending) }
+    const cost = { model: record.model, prompt_hash: record.promptHash, ...spending.cost() }
     return { kind: 'reviewed', summary: outcome.summary, ...outcome.details, cost }
   } catch (error) {
     signal.throwIfAborted()
@@ -66,10 +66,6 @@ export async function reviewWindow(
     const code = error instanceof AppError ? error.code : undefined
     return failed(code, String(error instanceof Error ? error.message : error))
   }
-}
-
-function tokensOf({ used }: Spending): Tokens {
-  return { prompt_tokens: used.promptTokens, completion_tokens: used.completionTokens }
 }
 
 function foreignIn({ escalations }: ReviewDetails, known: ReadonlySet<string>): string[] {

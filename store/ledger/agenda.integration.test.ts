@@ -186,6 +186,28 @@ describe('an item of an agenda', () => {
     expect((await ledger.verify(runId)).violations).toEqual([])
   })
 
+  it('has nothing tried again when its seconds are over, and shares with others what one sweep looks at', async () => {
+    const { ledger, redis, namespace } = test
+    const runId = await conductedRun(ledger)
+    await planned(runId, 'late', [first, second])
+    const [handedBack, runs] = await test.claimReady(runId)
+    if (handedBack === undefined || runs === undefined) throw new Error('two were ready')
+    const operations = Array.from({ length: 250 }, (_, at) => aPlannedOperation(`f${at}`))
+    await planned(runId, 'other', operations, 2)
+    await ledger.release(handedBack, 1, { reason: 'drain', delayMs: 60_000, events: [] })
+    const over = { at: 1, looked_at: 0 }
+    await redis.hset(runKeys(namespace, runId).run, 'deadlines', JSON.stringify({ late: over, other: over }))
+    const lefts = [await ledger.sweep(runId), await ledger.sweep(runId)]
+    expect(lefts.map(({ left }) => left)).toEqual([52, 0])
+    expect((await ledger.getRun(runId)).counts).toMatchObject({ ready: 0, running: 1, skipped: 251 })
+    await ledger.release(runs, 1, { reason: 'drain', events: [] })
+    expect((await ledger.dispatch(runId, 1)).taken).toEqual([])
+    const ended = await eventsOf(runId, 'item.ended')
+    const late = ended.find(({ data }) => data['item_id'] === 'late')
+    expect(late?.data).toMatchObject({ counts: { skipped: 2 }, faults: { LIMIT_004: 2 }, left: 2 })
+    expect((await ledger.verify(runId)).violations).toEqual([])
+  })
+
   it('that does a work once more makes its next record, of which alone it counts', async () => {
     const { ledger } = test
     const runId = await conductedRun(ledger)

@@ -1,6 +1,6 @@
 -- Further KEYS: agenda. ARGV: token, version, state, number of messages that it has taken in, why the conductor waits or '', '' or 'done' or
 -- 'blocked' when it decides no more, code and reason of that or '', number of items to plan, (item, '1' when its operations are only
--- counted)…, (event age, event body)…
+-- counted, the tokens and the seconds that it may use or '')…, (event age, event body)…
 -- The token stays with the version that it has made, so that its holder learns that a commit it sends again was applied. `open`: an item has
 -- not ended that is to be planned again.
 local refused = refusal()
@@ -14,8 +14,8 @@ if held[2] == ARGV[1] and version == tonumber(ARGV[2]) + 1 then return 'committe
 if held[1] ~= ARGV[1] or version ~= tonumber(ARGV[2]) or run[3] ~= 'open' or is_stopped(run) then return 'lost' end
 
 local items = tonumber(ARGV[9])
-local first_event = 10 + 2 * items
-for i = 10, first_event - 1, 2 do
+local first_event = 10 + 4 * items
+for i = 10, first_event - 1, 4 do
   if tonumber(item_field(ARGV[i], 'open') or '0') > 0 then return 'open' end
 end
 
@@ -33,23 +33,18 @@ redis.call('HSET', keys.run, 'agenda_version', text(version))
 
 -- An item that was to be planned before is planned for this version only.
 local again, planning = {}, {}
-for i = 10, first_event - 1, 2 do again[ARGV[i]] = true end
+for i = 10, first_event - 1, 4 do again[ARGV[i]] = true end
 for _, one in ipairs(cjson.decode(redis.call('HGET', keys.run, 'planning') or '[]')) do
   if not again[one.item_id] then planning[#planning + 1] = one end
 end
-local budget_of = {}
-if items > 0 then
-  for _, one in ipairs(cjson.decode(ARGV[3]).items) do budget_of[one.item_id] = one.budget end
-end
-for i = 10, first_event - 1, 2 do
-  local item, estimated = ARGV[i], ARGV[i + 1] == '1'
+for i = 10, first_event - 1, 4 do
+  local item, estimated, tokens, seconds = ARGV[i], ARGV[i + 1] == '1', ARGV[i + 2], tonumber(ARGV[i + 3])
   local fields = {}
   for _, what in ipairs(item_fields) do fields[#fields + 1] = item .. ':' .. what end
   redis.call('HDEL', keys.items, unpack(fields))
   redis.call('HSET', keys.items, item .. ':round', text(version))
-  local budget = budget_of[item] or {}
-  if budget.tokens then redis.call('HSET', keys.items, item .. ':budget', text(budget.tokens)) end
-  set_deadline(item, budget.seconds and not estimated and { at = at + 1000 * budget.seconds, looked_at = 0 } or nil)
+  if tokens ~= '' then redis.call('HSET', keys.items, item .. ':budget', tokens) end
+  set_deadline(item, seconds and not estimated and { at = at + 1000 * seconds, looked_at = 0 } or nil)
   planning[#planning + 1] = { item_id = item, version = version, estimate = estimated }
 end
 if #planning > 0 then redis.call('HSET', keys.run, 'planning', cjson.encode(planning)) end

@@ -58,6 +58,14 @@ describe('a step of a conductor', () => {
     expect(await ledger.getRun(runId)).toMatchObject({ status: 'running', conductor: { messages: 1, waits: null } })
   })
 
+  it('dispatches an item that a model has described with half a character', async () => {
+    const { ledger } = test
+    const runId = await conductedRun(ledger)
+    const version = await dispatchItems(ledger, runId, anItem('half', { objective: 'Mend \uD83D' }))
+    const slice = aPlannedItem('half', version, [aPlannedOperation('first')])
+    expect(await ledger.plan(runId, slice)).toBe('planned')
+  })
+
   it('that closes lets the run be composed once nothing is open, and nobody is heard any more', async () => {
     const { ledger } = test
     const runId = await conductedRun(ledger)

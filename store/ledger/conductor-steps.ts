@@ -120,7 +120,11 @@ const CommitReply = z.enum(['committed', 'lost', 'open'])
  */
 export async function commitStep(store: LedgerStore, runId: RunId, step: StepCommit): Promise<'committed' | 'lost'> {
   const { token, version, consumed, dispatch, estimate = [], waits, close } = step
-  const items = [...dispatch.map((id) => [id, ''] as const), ...estimate.map((id) => [id, '1'] as const)]
+  const budgets = new Map(step.state.items.map(({ item_id: id, budget }) => [id, budget]))
+  const items = [...dispatch, ...estimate].flatMap((id, at) => {
+    const { tokens = '', seconds = '' } = budgets.get(id) ?? {}
+    return [id, at < dispatch.length ? '' : '1', tokens, seconds]
+  })
   const { code, reason } = close?.kind === 'blocked' ? close : { code: '', reason: '' }
   const answer = await commitScript(store.redis, agendaKeys(store, runId), [
     token,
@@ -131,8 +135,8 @@ export async function commitStep(store: LedgerStore, runId: RunId, step: StepCom
     close?.kind ?? '',
     code,
     reason,
-    items.length,
-    ...items.flat(),
+    dispatch.length + estimate.length,
+    ...items,
     ...(await storedEvents(store, ownerOf(store, runId), step.events)),
   ])
   const reply = CommitReply.parse(expectKnownRun(runId, answer))

@@ -3,7 +3,8 @@
 -- command sent again takes nothing more. An operation whose next loss is its last runs alone in its run, after all that
 -- are ready: when its worker is lost again, the operation was the reason. One whose model is away, or for which a budget is
 -- used up, is held instead, which takes no room of the window. One whose next request does not fit beside what is reserved stays
--- ready, or ends as blocked where it is its item that has too little left; what is taken has its reservation from here on: as much as it was refused, else as requests of the run ask for in the mean.
+-- ready, or ends as blocked where it is its item that has too little left; one whose item has no seconds left is skipped. What is taken has
+-- its reservation from here on: as much as it was refused, else as requests of the run ask for in the mean.
 local refused = refusal()
 if refused then return refused end
 local kept = redis.call('HMGET', keys.run, 'dispatch_command', 'dispatch_answer', 'suspect')
@@ -30,8 +31,13 @@ local has_held = false
 local free, lacking = room(), nil
 if free then free = free - math.max(0, under_way * tonumber(run[6] or '0') - tonumber(run[7] or '0')) end
 
--- Those whose item has too little left, whatever is given back: they can never go.
-local exhausted = {}
+-- Those whose item has too little left, whatever is given back, or no seconds: they can never go.
+local exhausted, deadlines_of = {}, deadlines()
+
+local function is_late(id)
+  local deadline = deadlines_of[redis.call('HGET', prefix .. 'op:' .. id, 'item') or '']
+  return deadline and deadline.at <= at
+end
 
 local function make_room(id)
   local op = redis.call('HMGET', prefix .. 'op:' .. id, 'work', 'needs', 'item')
@@ -55,8 +61,12 @@ end
 
 local function may_take(id)
   if alone then return false end
+  local is_there = redis.call('ZSCORE', keys.ready, id) or redis.call('ZSCORE', keys.suspects, id)
+  if is_there and is_late(id) then
+    if #exhausted < max_per_step then exhausted[#exhausted + 1] = id end
+    return false
+  end
   if has_to_wait(id) then
-    local is_there = redis.call('ZSCORE', keys.ready, id) or redis.call('ZSCORE', keys.suspects, id)
     if is_there then
       hold(id)
       has_held = true
@@ -96,7 +106,7 @@ end
 for _, id in ipairs(exhausted) do
   local data = { status = 'blocked', reason = 'the budget of its item has too little left', error_code = budget_code }
   -- An operation that ends here may stop its run.
-  if not is_stopped() then end_unsettled(id, 'ready', at, { ARGV[2], ARGV[3] }, data) end
+  if not is_stopped() then (is_late(id) and skip_late or end_unsettled)(id, 'ready', at, { ARGV[2], ARGV[3] }, data) end
 end
 if #exhausted > 0 then advance_run(at) end
 if has_held then

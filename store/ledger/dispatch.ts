@@ -96,7 +96,7 @@ const SweepReply = z.tuple([count, count])
 /**
  * Takes back up to 200 operations whose lease has run out: they become ready again (`operation.retried`), or fail after the
  * third loss; an abandoned one counts as no loss. Ends up to 200 that were not answered in time as blocked (ASK_003), and as skipped
- * (LIMIT_004) those that have not started of an item whose seconds are over. RUN_001 for an unknown run.
+ * (LIMIT_004) those of items whose seconds are over that neither run nor wait. RUN_001 for an unknown run.
  */
 export async function sweep(store: LedgerStore, runId: RunId, reason: SweepReason = 'lost'): Promise<SweepAnswer> {
   const { kind, id } = store.origin

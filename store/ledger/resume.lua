@@ -33,7 +33,10 @@ else
   emit(at, { 0, body_of('human_input.answered', { ARGV[5], ARGV[6] }, { bundle = question.bundle, cause = question.seq }, answer) })
   local act = (question.acts or {})[ARGV[2]]
   if act == 'retry' then redis.call('HSET', keys.run, 'wants_retry', '1') end
-  if act == 'cancel' then stop_run({ 'cancel_reason', 'the answer to ' .. request, 'cancel_code', '', 'cancel_by', by, 'let_finish', '0' }) end
+  if act == 'cancel' then
+    redis.call('HDEL', keys.run, 'wants_retry')
+    stop_run({ 'cancel_reason', 'the answer to ' .. request, 'cancel_code', '', 'cancel_by', by, 'let_finish', '0' })
+  end
 end
 if verdict == 'allow_for_run' then
   redis.call('HSET', keys.questions, gate_of(question), by)

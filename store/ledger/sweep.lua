@@ -1,7 +1,8 @@
 -- ARGV: origin kind, origin id, 'lost' or 'abandoned'. Takes back up to max_per_step operations whose lease ran out, or
--- with 'abandoned' any that run; ends up to as many that were not answered in time, or takes them back where a tool's worker is silent; skips those that have not started of items whose seconds
--- are over, of which it looks at as many; notifies dependents. Answers how many operations are left for the next call, and how many were taken
--- back. Goes on with what a tool that was allowed for the run wakes. Waiting operations of a stopped run are left to end-slice.lua.
+-- with 'abandoned' any that run; ends up to as many that were not answered in time, or takes them back where a tool's worker is silent; looks
+-- at as many of the items whose seconds are over, all together, and skips what does not run or wait; notifies dependents. Answers how many
+-- operations are left for the next call, and how many were taken back. Goes on with what a tool that was allowed for the run wakes. Waiting
+-- operations of a stopped run are left to end-slice.lua.
 local refused = refusal()
 if refused then return refused end
 local at, origin = now(), { ARGV[1], ARGV[2] }
@@ -31,29 +32,26 @@ for _, id in ipairs(redis.call('ZRANGEBYSCORE', keys.waiting, '-inf', text(at), 
 end
 if not is_stopped() then wake_allowed(at, origin) end
 
--- An item is looked at once it is planned as a whole. Answers how many of its operations are left for the next call.
-local function skip_late(item, deadline)
-  if deadline.at > at or item_field(item, 'planned') ~= '1' then return 0 end
+-- How many operations of items whose seconds are over this step still looks at, and how many are left for the next call.
+local unused, late = max_per_step, 0
+
+-- An item is looked at once it is planned as a whole. What runs or waits then is skipped if it becomes ready again (dispatch.lua).
+local function skip_late_of(item, deadline)
+  if deadline.at > at or item_field(item, 'planned') ~= '1' then return end
   local first, left = item_field(item, 'first') + deadline.looked_at, item_field(item, 'operations') - deadline.looked_at
-  for _, id in ipairs(redis.call('ZRANGE', keys.operations, first, first + math.min(max_per_step, left) - 1)) do
-    local kept = redis.call('HMGET', prefix .. 'op:' .. id, 'status', 'attempt')
-    if not kept[2] and (kept[1] == 'pending' or kept[1] == 'ready' or kept[1] == 'dispatched') then
-      local data = with_node(id, { status = 'skipped', cause = 'item', error_code = budget_code })
-      end_operation(id, kept[1], at, {
-        status = 'skipped',
-        outcome = bare_outcome(id, 'skipped', budget_code, 'the seconds of its item were over'),
-        events = { 0, body_of('operation.skipped', origin, described(id), data) },
-      })
-    end
+  local count = math.min(unused, left)
+  unused, late = unused - count, late + left - count
+  if count == 0 then return end
+  deadline.looked_at = deadline.looked_at + count
+  set_deadline(item, deadline)
+  for _, id in ipairs(redis.call('ZRANGE', keys.operations, first, first + count - 1)) do
+    local status = redis.call('HGET', prefix .. 'op:' .. id, 'status')
+    if status == 'pending' or status == 'ready' or status == 'dispatched' then skip_late(id, status, at, origin) end
   end
-  deadline.looked_at = deadline.looked_at + max_per_step
-  set_deadline(item, left > max_per_step and deadline or nil)
-  return math.max(0, left - max_per_step)
 end
 
-local late = 0
 if not is_stopped() then
-  for item, deadline in pairs(deadlines()) do late = late + skip_late(item, deadline) end
+  for item, deadline in pairs(deadlines()) do skip_late_of(item, deadline) end
 end
 advance_run(at)
 local left = redis.call('ZCOUNT', keys.leases, '-inf', until_time)

@@ -213,6 +213,8 @@ local function tell_conductor(message, seq)
   if seq then message = '{"seq":' .. text(seq) .. ',' .. string.sub(message, 2) end
   redis.call('RPUSH', keys.inbox, message)
   redis.call('HINCRBY', keys.run, 'messages', 1)
+  local wait = conductor_wait()
+  if wait and wait.kind == 'models' then return end -- it is asked again soon in any case, and since when it is away stays known
   redis.call('HDEL', keys.run, 'conductor_waits')
   has_changed = true -- a run that was waiting is looked at again
 end
@@ -449,6 +451,17 @@ local function skip(id, cause, cause_status, cause_seq, at)
     status = 'skipped',
     outcome = bare_outcome(id, 'skipped', nil, 'it waits for ' .. cause .. ', which ended ' .. cause_status),
     events = { 0, body_of('operation.skipped', ledger_origin, described(id), data) },
+  })
+end
+
+-- Skips an operation whose item has used up its seconds.
+local function skip_late(id, from, at, origin)
+  redis.call('HDEL', prefix .. 'op:' .. id, 'token') -- an attempt that was handed back did not end it
+  local data = with_node(id, { status = 'skipped', cause = 'item', error_code = budget_code })
+  end_operation(id, from, at, {
+    status = 'skipped',
+    outcome = bare_outcome(id, 'skipped', budget_code, 'the seconds of its item were over'),
+    events = { 0, body_of('operation.skipped', origin, described(id), data) },
   })
 end
 

@@ -90,6 +90,13 @@ describe('an operation that waits for a person', () => {
   })
 })
 
+it('a question about the run may hold half a character', async () => {
+  const runId = await test.executing([root])
+  const question = { after: 0, bundle: 'watcher', text: 'What now? \uD83D', choices: ['yes'] }
+  const asked = { token: 'w', version: 1, state: {}, events: [anEvent()], questions: [question] }
+  expect(await test.ledger.keepWatch(runId, asked)).toBe('kept')
+})
+
 describe('an answer', () => {
   it.each([
     ['that is none of the choices', answering('perhaps'), 'ASK_005'],

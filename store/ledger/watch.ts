@@ -41,7 +41,9 @@ export async function keepWatch(store: LedgerStore, runId: RunId, kept: KeptWatc
   const { scripted, watch } = runKeys(store.namespace, runId)
   const ofRun = { operationId: null, nodeId: null, path: null, qualifiedName: null, expiresAt: null }
   const asked = questions.flatMap(({ after, ...question }) => {
-    return [after + 1, store.redactor.json(JSON.stringify({ ...ofRun, ...question }))]
+    // To Redis half a surrogate pair is invalid JSON.
+    const text = question.text.toWellFormed()
+    return [after + 1, store.redactor.json(JSON.stringify({ ...ofRun, ...question, text }))]
   })
   const { kind, id } = store.origin
   const told = await storedEvents(store, ownerOf(store, runId), events)

@@ -87,6 +87,8 @@ export const WaitingScript = z.strictObject({
   inputs: z.record(z.string(), z.unknown()),
   journal: z.array(JournalEntry),
   asked: z.strictObject({ name: z.string(), args: z.array(z.unknown()) }),
+  /** Is what the call that takes long failed with, where that is not for the script to know: it ends the next attempt. */
+  fault: z.strictObject({ code: z.custom<ErrorCode>(isErrorCode), message: z.string() }).optional(),
 })
 export type WaitingScript = z.infer<typeof WaitingScript>
 

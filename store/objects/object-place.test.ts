@@ -50,6 +50,6 @@ describe('objectPlace', () => {
   })
 
   it('knows every kind of key there is', () => {
-    expect(Object.keys(objectKeys)).toHaveLength(25)
+    expect(Object.keys(objectKeys)).toHaveLength(26)
   })
 })

@@ -70,7 +70,8 @@ async function follow({ api, token, named }: Started, wire: string, runId: strin
     if (frame.type !== 'event') continue
     events.push(frame.event)
     const { event } = frame.event
-    if (/^(?:agenda|conductor|item|finding|learning|progress)\./.test(event)) statuses.set(event, (await api.run(runId)).status)
+    if (/^(?:agenda|conductor|item|finding|learning|progress)\./.test(event))
+      statuses.set(event, (await api.run(runId)).status)
   }
   throw new Error(`what was heard of the run has no end: ${events.map(({ event }) => event).join(', ')}`)
 }

@@ -46,18 +46,20 @@ export function openSpending(
   { budget, day }: Pick<Run, 'budget' | 'day'>,
   reserve: (tokens: number) => Promise<'reserved' | 'full' | 'lost'>,
 ) {
+  const used = { promptTokens: 0, completionTokens: 0 }
   const spending = {
-    used: { promptTokens: 0, completionTokens: 0 },
+    used,
     lacking: 0,
+    cost: () => ({ prompt_tokens: used.promptTokens, completion_tokens: used.completionTokens }),
     journal: journalOver(({ event, data }) => {
       if (event !== 'model.responded') return
-      spending.used.promptTokens += data.prompt_tokens ?? 0
-      spending.used.completionTokens += data.completion_tokens ?? 0
+      used.promptTokens += data.prompt_tokens ?? 0
+      used.completionTokens += data.completion_tokens ?? 0
     }),
     budget: {
       isLimited: budget !== null || day.granted !== null,
       async reserve(tokens: number): Promise<boolean> {
-        const { promptTokens, completionTokens } = spending.used
+        const { promptTokens, completionTokens } = used
         const fits = (await reserve(promptTokens + completionTokens + tokens)) === 'reserved'
         spending.lacking = fits ? 0 : tokens
         return fits

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { AppError } from '#domain/error.ts'
 import { testSandbox } from '#sandbox/sandbox.fixture.ts'
 import { runKeys } from '#store/ledger/keys.ts'
 import { until } from '#testing/until.ts'
@@ -29,7 +30,7 @@ describe.skipIf(lack !== undefined)(`a program that takes long${lack === undefin
   const bench = useOpened(openOperationBench)
 
   /** A worker's tools take long after 200 ms. */
-  function worker(seconds: number) {
+  function worker(seconds: number, change: Partial<typeof bench.deps.programs> = {}) {
     const beside = openToolsBeside({ afterMs: 200 })
     const model = scriptedModel([[call('run_it', { seconds })], [submitting('skipped')]])
     const noticed = new Set<() => void>()
@@ -39,7 +40,7 @@ describe.skipIf(lack !== undefined)(`a program that takes long${lack === undefin
         return () => void noticed.delete(notice)
       },
     }
-    const deps = { ...bench.deps, model, beside, stops, programs: { ...bench.deps.programs, sandbox } }
+    const deps = { ...bench.deps, model, beside, stops, programs: { ...bench.deps.programs, sandbox, ...change } }
     return { beside, noticed, work: ({ job }: Planned) => runOperation(job, deps, never) }
   }
 
@@ -68,9 +69,15 @@ describe.skipIf(lack !== undefined)(`a program that takes long${lack === undefin
   }
 
   it('frees the slot, and the operation goes on with what it ended with', async () => {
-    const { work } = worker(1)
+    const { work } = worker(2)
     const one = await planned()
-    await work(one)
+    let inSlotMs = 0
+    const workTimed = async (attempt: Planned) => {
+      const startedAt = performance.now()
+      await work(attempt)
+      inSlotMs += performance.now() - startedAt
+    }
+    await workTimed(one)
     expect(await bench.operation(one)).toMatchObject({ status: 'waiting', waitsFor: null })
     expect(await bench.ledger.getRun(one.runId)).toMatchObject({ status: 'running', deferred: 1 })
     const { shown, counts } = await bench.ledger.readLive(one.runId, 10)
@@ -78,9 +85,10 @@ describe.skipIf(lack !== undefined)(`a program that takes long${lack === undefin
     expect(counts).toMatchObject({ deferred: 1, person: 0 })
     expect((await bench.ledger.verify(one.runId)).violations).toEqual([])
 
-    await work(await again(one))
+    await workTimed(await again(one))
     const operation = await bench.operation(one)
     expect(operation).toMatchObject({ status: 'unchanged', attempt: 2, lost: 0, outcome: { turns: 2 } })
+    expect(operation.outcome?.durationMs).toBeGreaterThan(inSlotMs)
     const [ran] = (await bench.record(operation)).tools
     expect(ran?.result.result).toMatchObject({ exit_code: 0, output: 'ready\n' })
     expect(ran?.externals.map(({ name }) => name)).toEqual(['write_file', 'run_command'])
@@ -109,6 +117,23 @@ describe.skipIf(lack !== undefined)(`a program that takes long${lack === undefin
       ['operation.resumed', 'tool', true],
     ])
     expect(await bench.operation(one)).toMatchObject({ status: 'ready', lost: 1 })
+  })
+
+  it('ends its operation as a shorter one would, where it cannot be run', async () => {
+    let opened = 0
+    const one = await planned()
+    const { work } = worker(1, {
+      async environment() {
+        opened += 1
+        if (opened !== 2) return {} // the first attempt has looked for all that it needs
+        await until(() => bench.operation(one), { holds: ({ status }) => status === 'waiting' })
+        throw new AppError('SETUP_001', 'its files are gone')
+      },
+    })
+    await work(one)
+    await work(await again(one))
+    const outcome = { errorCode: 'SETUP_001', reason: 'its files are gone' }
+    expect(await bench.operation(one)).toMatchObject({ status: 'blocked', attempt: 2, lost: 0, outcome })
   })
 
   it('is stopped with its run', async () => {

@@ -1,13 +1,14 @@
+import { asAppError } from '#domain/error.ts'
 import type { JournalEntry } from '#domain/external-journal.ts'
 import { repeatEvery, untilAborted } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import type { Attempt } from '#store/ledger/attempt.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import type { StopSignals } from '#store/ledger/stop-signals.ts'
-import type { SuspendedAttempt } from '#store/objects/attempt-record.ts'
+import type { SuspendedAttempt, WaitingScript } from '#store/objects/attempt-record.ts'
 import type { ObjectStore } from '#store/objects/object-store.ts'
 import { putUnfinishedAttempt } from '#store/objects/stored-records.ts'
-import { ScriptError } from '#tool-scripts/script-call.ts'
+import { isStoreFault } from '../attempt/attempt-journal.ts'
 import type { ToolsBeside } from '../tools/programs/tools-beside.ts'
 
 export type FinishDeps = {
@@ -20,21 +21,24 @@ export type FinishDeps = {
 
 export type BegunTool = {
   attempt: Attempt
-  answer: Promise<unknown>
+  entry(): Promise<JournalEntry>
   /** The stored attempt, and its hash. */
   unfinished: SuspendedAttempt
   recordHash: string
+  /** Is when that was made, in ms since the epoch. */
+  since: number
   stopTool(): void
 }
 
 /**
- * Waits for the tool of a suspended attempt, and makes its operation ready again from a record that has the answer. Stops the tool
- * when the operation has gone on or ended without it. When the worker stops, or the tool fails by a fault of ours, the next attempt runs it again.
+ * Waits for the tool of a suspended attempt, and makes its operation ready again from a record that has the answer, or the fault
+ * that ends the next attempt. Stops the tool when the operation has gone on or ended without it. When the worker stops, the next attempt runs it again.
  */
 export async function finishTool(begun: BegunTool, deps: FinishDeps): Promise<void> {
   const { attempt, recordHash, stopTool } = begun
   const { ledger, beside, log } = deps
   const wait = { isLost: false }
+  const isStopped = () => wait.isLost || beside.closing.aborted
   const renew = async () => {
     if (wait.isLost || (await ledger.awaitTool(attempt)) === 'ok') return
     wait.isLost = true
@@ -44,14 +48,14 @@ export async function finishTool(begun: BegunTool, deps: FinishDeps): Promise<vo
   const stopListening = deps.stops.on(attempt.runId, () => void renew().catch(() => undefined))
   beside.closing.addEventListener('abort', stopTool, { once: true })
   try {
-    const answered = untilAborted(storeAnswer(begun, deps), beside.closing).catch((error: unknown) => {
+    const answered = untilAborted(storeAnswer(begun, deps, isStopped), beside.closing).catch((error: unknown) => {
       if (!beside.closing.aborted) throw error
       return recordHash
     })
     const resumed = await answered
     if (!wait.isLost) await ledger.awaitTool(attempt, resumed)
   } catch (error) {
-    // The wait runs out, and the operation counts as lost: what fails each time ends it.
+    // A store is away. The wait runs out, and the operation counts as lost: what fails each time ends it.
     const { runId: run_id, operationId: operation_id } = attempt
     if (!wait.isLost) log.warn('a tool that takes long has failed', { run_id, operation_id, error })
   } finally {
@@ -61,18 +65,28 @@ export async function finishTool(begun: BegunTool, deps: FinishDeps): Promise<vo
   }
 }
 
-async function storeAnswer({ attempt, answer, unfinished }: BegunTool, { objects }: FinishDeps): Promise<string> {
+async function storeAnswer(
+  { attempt, entry, unfinished, since }: BegunTool,
+  { objects }: FinishDeps,
+  isStopped: () => boolean,
+): Promise<string> {
   const { waiting } = unfinished
-  const journal = waiting === null ? [] : [...waiting.journal, await entryOf(waiting.asked, answer)]
-  const answered = { ...unfinished, waiting: waiting && { ...waiting, journal } }
-  return putUnfinishedAttempt(objects, attempt.projectId, answered)
+  const answered = waiting && (await withAnswer(waiting, entry, isStopped))
+  const spentMs = unfinished.spentMs + Math.max(0, Date.now() - since)
+  return putUnfinishedAttempt(objects, attempt.projectId, { ...unfinished, spentMs, waiting: answered })
 }
 
-async function entryOf(asked: Pick<JournalEntry, 'name' | 'args'>, answer: Promise<unknown>): Promise<JournalEntry> {
+/** Keeps a fault that another attempt would not mend. */
+async function withAnswer(
+  waiting: WaitingScript,
+  entry: BegunTool['entry'],
+  isStopped: () => boolean,
+): Promise<WaitingScript> {
   try {
-    return { ...asked, answer: await answer }
+    return { ...waiting, journal: [...waiting.journal, await entry()] }
   } catch (error) {
-    if (!(error instanceof ScriptError)) throw error
-    return { ...asked, error: { type: error.pythonType, message: error.message } }
+    const fault = asAppError(error, 'TOOL_004')
+    if (isStopped() || isStoreFault(fault)) throw error
+    return { ...waiting, fault: { code: fault.code, message: fault.message } }
   }
 }

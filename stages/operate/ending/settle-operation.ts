@@ -122,6 +122,7 @@ export async function suspendOperation(
   const { attempt, journal, bundle, stopTool } = running
   const question = 'question' in awaits ? awaits.question : null
   const unfinished = { ...unfinishedSoFar(running, versions), question, loop, waiting }
+  const since = Date.now()
   const recordHash = await putUnfinishedAttempt(objects, attempt.projectId, unfinished)
   const { n, events } = await journal.close()
   const stored = { recordHash, spent: costSoFar(running), events }
@@ -132,7 +133,7 @@ export async function suspendOperation(
   const [{ name: tool } = { name: '' }] = loop.calls
   const { kind } = await ledger.suspend(attempt, n, { ...stored, tool, turn: loop.turn })
   if (kind === 'lost') stopTool()
-  else beside.keep(finishTool({ attempt, answer: awaits.answer, unfinished, recordHash, stopTool }, deps))
+  else beside.keep(finishTool({ attempt, entry: awaits.entry, unfinished, recordHash, since, stopTool }, deps))
 }
 
 /** Returns what the attempt has reported, as the results stream has it, and as events. */

@@ -37,6 +37,7 @@ export function scriptTool(parts: ScriptToolParts): Tool {
     async resume({ waiting, answer }, signal) {
       if (waiting.scriptHash !== script.hash)
         throw new AppError('ASK_004', `${script.path} has changed since it asked; start the run again`)
+      if (waiting.fault !== undefined) throw new AppError(waiting.fault.code, waiting.fault.message)
       const journal = answer === null ? waiting.journal : answeredJournal(waiting, answer)
       return runWatched(parts, { inputs: waiting.inputs, ...granted, journal }, signal)
     },

@@ -4,13 +4,13 @@ import type { ApprovalAnswer } from '#domain/question.ts'
 import type { RequestedCall, ToolDefinition, ToolResult } from '#domain/turn.ts'
 import { readWrittenJson } from '#domain/written-json.ts'
 import type { ToolRun, WaitingScript } from '#store/objects/attempt-record.ts'
-import type { AwaitedAnswer } from '#tool-scripts/script-ending.ts'
+import type { AwaitedEntry } from '#tool-scripts/script-ending.ts'
 import { validateArguments } from '#tool-scripts/tool-arguments.ts'
 
 export type ExecutedCall = DoneCall | SuspendedCall
 export type DoneCall = { kind: 'done'; result: ToolResult } & Pick<ToolRun, 'externals' | 'printed' | 'scriptMs'>
 /** `waiting`: the script that waits; null for a call that waits for approval and has done nothing yet. */
-export type SuspendedCall = AwaitedAnswer & { kind: 'suspended'; waiting: WaitingScript | null }
+export type SuspendedCall = AwaitedEntry & { kind: 'suspended'; waiting: WaitingScript | null }
 
 /** `answer` is a person's; null after a call that took long: the journal has its answer, or it is made once more. */
 export type AnsweredScript = { waiting: WaitingScript; answer: string | null }

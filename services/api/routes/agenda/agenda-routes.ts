@@ -50,7 +50,8 @@ function addReading(routes: OpenAPIHono<ApiEnv>, { ledger, records, fullPrompts 
     const { run_id: runId, seq } = c.req.valid('param')
     const { run, agenda } = await findConducted(runId, c.get('caller'), ledger)
     const asked = { runId: run.runId, decidedIn: agenda.decidedIn.filter((one) => one === seq) }
-    const [{ recordHash: hash = null } = {}] = await decisionsOf(asked)
+    const [decision] = await decisionsOf(asked)
+    const hash = decision?.recordHash ?? null
     if (hash === null) throw new AppError('RUN_004', `Event ${seq} of run "${runId}" is no decision of a model.`)
     return c.json({ seq, messages: fullPrompts ? messagesOf(await records.readDecision(run, hash)) : [] }, 200)
   })

@@ -68,7 +68,7 @@ export function waitingFor(run: Run, { away, store }: Lacking): WaitingFor[] {
     const servers = away.find((unreachable) => unreachable.model === model)?.servers ?? []
     return { kind: 'models' as const, model, since: isoTime(since), servers: servers.map(serverView) }
   })
-  const questions = run.counts.waiting - run.deferred + (waits?.kind === 'answer' ? waits.questions : 0)
+  const questions = run.counts.waiting - run.deferred
   const holding = run.usedBudgets.filter(({ holds }) => holds)
   const budgets = holding.map(({ of, limit, used, needs, since, resetsAt }) => ({
     kind: 'budget' as const,

@@ -35,7 +35,7 @@ export function attemptExternals(
   deps: ExternalDeps,
   calledBefore: readonly JournalEntry[] = [],
 ): ReadonlyMap<string, ExternalFunction> {
-  const { run_command, run_tests } = programExternals(target, deps.programs)
+  const programs = programExternals(target, deps.programs)
   const deferring = deps.beside?.deferring ?? ((run: ExternalFunction) => run)
   const all: Record<string, ExternalFunction> = {
     ...fileExternals(workspace, deps.searcher),
@@ -43,15 +43,15 @@ export function attemptExternals(
     edit_node: editNode(workspace, target, deps),
     ...docstringExternals(workspace, target, deps),
     ...sampleExternals(workspace, target, deps),
-    run_command: deferring(run_command),
-    run_tests: deferring(run_tests),
+    ...programs,
     ...testExternals(workspace, target, deps),
     related_nodes: relatedNodes(deps.related),
     ...reportExternals(workspace, deps.reports, calledBefore),
     ask_user: askUser,
     log: ([message]) => deps.log.debug('tool script', { message: String(message).slice(0, 2000) }),
   }
-  return new Map(Object.entries(all).map(([name, run]) => [name, withPythonErrors(run)]))
+  const bound = Object.entries(all).map(([name, run]) => [name, withPythonErrors(run)] as const)
+  return new Map(bound.map(([name, run]) => [name, Object.hasOwn(programs, name) ? deferring(run) : run]))
 }
 
 function withPythonErrors(run: ExternalFunction): ExternalFunction {

@@ -10,9 +10,9 @@ const path = 'src/app.py'
 
 type Reporter = keyof ReturnType<typeof reportExternals>
 
-/** Opens the externals over one file. Each call is of a turn of its own unless `turn` says otherwise. */
 type Opened = { journal?: JournalEntry[]; source?: string; before?: Report[]; turn?: number }
 
+/** Opens the externals over one file. Each call is of a turn of its own unless `turn` says otherwise. */
 function opened({ journal = [], source = short, before = [], turn = 0 }: Opened = {}) {
   const workspace = openWorkspace({
     find: (asked) => (asked === path ? { hash: sha256(source) } : undefined),
