@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { anItem, openConducted, playPlan, playStep } from '../../services/api/played-agenda.fixture.ts'
 import { submitRun } from '../../services/api/played-run.fixture.ts'
+import { until } from '#testing/until.ts'
 import { useServedApi } from './served-api.fixture.ts'
 
 const served = useServedApi()
@@ -61,4 +62,20 @@ it('says more to a run with an objective, and to no other', async () => {
   ])
   const other = await submitRun(served.api)
   await expect(served.remora('say', other, 'more')).rejects.toMatchObject({ code: 'RUN_012' })
+})
+
+it('shows the answer of a model without what a terminal would obey', async () => {
+  const runId = await submitRun(served.api)
+  const { ledger } = served.api
+  const asking = atWidth('ask', runId, 'why?')
+  const [ask] = await until(() => ledger.readAsks(runId), { holds: (asks) => asks.length === 1 })
+  const answer = { text: `\u001b]0;owned\u0007It ended. ${'word '.repeat(30)}`, events: [1], paths: [], findings: [] }
+  const cost = { prompt_tokens: 0, completion_tokens: 0 }
+  const data = { ask_id: ask?.askId ?? '', answer, model: 'm', prompt_hash: '', schema_hash: '', ...cost }
+  const event = { event: 'ask.answered', phase: 'execution', origin: { kind: 'conductor', id: 'c1' }, data } as const
+  await ledger.whileAnswering(runId, (_lost, token) => ledger.endAsk(runId, { token, event }))
+  const { out } = await asking
+  expect(out).toMatch(/^Answer:\n.*It ended\./)
+  expect(JSON.stringify(out)).not.toMatch(/\\u00(?:1b|07)/)
+  expect(out.split('\n').filter((line) => line.length > 80)).toEqual([])
 })

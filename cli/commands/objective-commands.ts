@@ -9,6 +9,7 @@ import { answerLines } from '../progress/answer-lines.ts'
 import { describeAgenda, describeWhy, type Reasons, shownOfHash } from '../run/describe-agenda.ts'
 import { type Service, withRuns } from '../run/reach-service.ts'
 import { reportView } from '../run/report-run.ts'
+import { wrap } from '../terminal-text.ts'
 
 type Json = { json?: true }
 
@@ -50,7 +51,14 @@ export function addAskCommand(command: Command, context: CliContext): void {
       }
       const ask = await withRuns(context, answerOf, { workers: 1, isSmall: true })
       if (json) context.io.out(`${JSON.stringify({ run_id: runId, ...ask })}\n`)
-      else if (ask.answer !== null) context.io.out(`${answerLines(ask.answer).join('\n')}\n`)
+      else if (ask.answer !== null) {
+        const { width } = reportView(context)
+        context.io.out(
+          `${answerLines(ask.answer)
+            .flatMap((line) => wrap(line, width))
+            .join('\n')}\n`,
+        )
+      }
       if (ask.status !== 'failed') return
       const code = isErrorCode(ask.error_code) ? ask.error_code : 'POLICY_001'
       throw new AppError(code, `not answered: ${ask.reason}`)

@@ -105,7 +105,7 @@ function startConsumer(
     log,
     handler: async ({ run_id: runId, ask_id: askId }, signal, stalls) => {
       if (askId !== undefined) {
-        const end = await (await steps.get()).answerAsk(runId, askId, signal)
+        const end = await (await steps.get()).answerAsk({ runId, askId, stalls }, signal)
         return end === 'again' ? end : undefined
       }
       await unlessDeadly(runId, { phases, origin, signal, stalls }, ledger, () =>

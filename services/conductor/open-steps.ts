@@ -1,6 +1,5 @@
 import { defaultModel } from '#domain/model-health.ts'
 import type { EventOrigin } from '#domain/event.ts'
-import type { AskId } from '#domain/id-schemas.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { StageEnd } from '#store/ledger/run-stage.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
@@ -49,8 +48,8 @@ export function openSteps(config: ConductorConfig, { redis, metrics, ...opened }
       const end = await stepRun(runId, deps, signal)
       return end === 'over' || end === 'busy' ? 'idle' : 'ok'
     },
-    answerAsk: (runId: RunId, askId: AskId, signal: AbortSignal) =>
-      answerAsk(runId, askId, { ...deps, ledger: opened.ledger, chat: asked(chatModel) }, signal),
+    answerAsk: (ask: Parameters<typeof answerAsk>[0], signal: AbortSignal) =>
+      answerAsk(ask, { ...deps, ledger: opened.ledger, chat: asked(chatModel) }, signal),
     close: () => model.close(),
   }
 }

@@ -31,10 +31,10 @@ async function ended() {
   return runId
 }
 
-async function answering(runId: RunId, over: Partial<AnswerDeps> = {}) {
+async function answering(runId: RunId, over: Partial<AnswerDeps> = {}, stalls = 0) {
   const { deps } = await run.conductor('basic')
   const chat = async () => ({ model: 'rehearsal', temperature: 0, toolChoice: 'required' as const })
-  return answerAsk(runId, askId, { ...deps, ledger: run.ledger, chat, ...over }, signal)
+  return answerAsk({ runId, askId, stalls }, { ...deps, ledger: run.ledger, chat, ...over }, signal)
 }
 
 const says = (details: object) => [call('submit_result', { status: 'success', summary: 'It ended.', details })]
@@ -122,9 +122,62 @@ describe('what somebody asks about a run', () => {
     expect((await endOf(runId)).end).toMatchObject({ error_code: 'LIMIT_004' })
   })
 
-  it('is answered by one process at a time', async () => {
+  it('is answered by one process at a time, and not by one that has lost that to another', async () => {
     const runId = await asking()
     const other = await run.ledger.whileAnswering(runId, () => answering(runId))
     expect([other, (await endOf(runId)).end]).toEqual(['again', null])
+    const data = { ask_id: askId, error_code: 'TOOL_004', reason: 'late', prompt_tokens: 0, completion_tokens: 0 }
+    const event = { event: 'ask.failed', phase: 'execution', origin: { kind: 'conductor', id: 'c1' }, data } as const
+    const of = { answering: 'a-token-of-before', isHeld: true }
+    const late = await run.ledger.whileAnswering(runId, async () => [
+      await run.ledger.reserve(runId, { of, tokens: 1 }),
+      await run.ledger.endAsk(runId, { token: of.answering, event }),
+    ])
+    expect([late, (await endOf(runId)).end]).toEqual([['lost', 'lost'], null])
+  })
+
+  it('ends with what keeps it from being answered, also where that kills its process', async () => {
+    const [broken, deadly] = [await asking(), await asking()]
+    const chat = async () => Promise.reject(new Error('a fault of ours'))
+    expect(await answering(broken, { chat })).toBe('over')
+    expect((await endOf(broken)).end).toMatchObject({ error_code: 'TOOL_004', reason: 'a fault of ours' })
+    expect(await answering(deadly, {}, 5)).toBe('over')
+    expect((await endOf(deadly)).end).toMatchObject({
+      error_code: 'TOOL_004',
+      reason: expect.stringContaining('5 times'),
+    })
+  })
+
+  it('holds its tokens of the day of its project, of which its run may have no part', async () => {
+    const [going, over, other] = [await asking(), await ended(), await run.ledger.getRun(await run.conducted())]
+    const { used } = await run.ledger.readProjectBudget(run.project)
+    await run.ledger.setProjectBudget(run.project, { by: 'operator', tokens: used + 100_000 })
+    await run.ledger.noteProjectBudget(going, undefined, { granted: 0, keep: 0 })
+    const holders: number[] = []
+    const model = scriptedModel([says(sound)])
+    const complete: typeof model.complete = async (request) => {
+      holders.push((await run.ledger.countSpent(other, { nowMs: Date.now() })).others)
+      return model.complete(request)
+    }
+    for (const runId of [going, over]) {
+      expect(await answering(runId, { model: { complete } })).toBe('over')
+      expect((await endOf(runId)).end).toMatchObject({ answer: sound })
+    }
+    expect(holders).toEqual([expect.toSatisfy((held) => held > 2_000), expect.toSatisfy((held) => held > 2_000)])
+    expect((await run.ledger.countSpent(other, { nowMs: Date.now(), sharers: 1 })).others).toBe(0)
+    const late = await asking()
+    expect([await answering(late, { model }), (await endOf(late)).end]).toEqual(['again', null]) // the other run has it all
+    await run.ledger.setProjectBudget(run.project, { by: 'operator', tokens: null })
+    expect(await answering(late, { model })).toBe('over')
+  })
+
+  it('counts for its project also where its process has died before it was counted', async () => {
+    const runId = await ended()
+    const before = (await run.ledger.readProjectBudget(run.project)).used
+    const data = { ask_id: askId, error_code: 'POLICY_002', reason: 'no', prompt_tokens: 7, completion_tokens: 1 }
+    const event = { event: 'ask.failed', phase: 'execution', origin: { kind: 'conductor', id: 'c1' }, data } as const
+    await run.ledger.whileAnswering(runId, (_lost, token) => run.ledger.endAsk(runId, { token, event }))
+    expect(await answering(runId)).toBe('over')
+    expect((await run.ledger.readProjectBudget(run.project)).used - before).toBe(8)
   })
 })

@@ -1,12 +1,13 @@
 import { RunAnswer } from '#domain/agenda.ts'
 import type { Ask } from '#domain/ask.ts'
-import { asAppError, type ErrorCode, hasCode, ModelUnavailable } from '#domain/error.ts'
+import { AppError, asAppError, type ErrorCode, hasCode, ModelUnavailable } from '#domain/error.ts'
 import type { EventOrigin } from '#domain/event.ts'
 import type { AskId } from '#domain/id-schemas.ts'
 import type { RunId } from '#domain/ids.ts'
 import { isEnded, type Run } from '#domain/run.ts'
 import type { Log } from '#platform/log.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
+import { deadlyStalls } from '#store/ledger/run-stage.ts'
 import type { ModelSettings } from '#stages/operate/agent/agent-settings.ts'
 import {
   askForSubmission,
@@ -21,7 +22,7 @@ import { answerFaults } from './decision-faults.ts'
 
 export type AnswerDeps = AskViewDeps &
   CiteDeps & {
-    ledger: Pick<Ledger, 'getRun' | 'readAsks' | 'endAsk' | 'whileAnswering' | 'reserve' | 'countSpent'>
+    ledger: Pick<Ledger, 'getRun' | 'readAsk' | 'endAsk' | 'whileAnswering' | 'reserve' | 'countSpent' | 'holdForAsk'>
     model: SubmissionAsker['model']
     /** Names the model of the role `chat`, and how it is asked. */
     chat(signal: AbortSignal): Promise<ModelSettings>
@@ -31,27 +32,35 @@ export type AnswerDeps = AskViewDeps &
     log: Pick<Log, 'warn'>
   }
 
-type Asked = { run: Run; ask: Ask }
+/** `stalls`: how often a process died over it. `token`: of the lease of who answers now. */
+type Asked = { run: Run; ask: Ask; stalls: number; token: string }
 
 const limits = { maxTokens: 2_048, maxContextTokens: 32_000 }
 const maxReason = 500
 
 /**
  * Answers what somebody asks about a run, from what has happened in it, whether it goes on or has ended. `again`: the model does not answer
- * yet, or another process answers an ask of the run.
+ * yet, other runs hold what is left of the day, or another process answers an ask of the run.
  */
 export async function answerAsk(
-  runId: RunId,
-  askId: AskId,
+  { runId, askId, stalls = 0 }: { runId: RunId; askId: AskId; stalls?: number },
   deps: AnswerDeps,
   signal: AbortSignal,
 ): Promise<'over' | 'again'> {
   const answered = await deps.ledger
-    .whileAnswering(runId, async (lost) => {
-      const ask = (await deps.ledger.readAsks(runId)).find((one) => one.askId === askId)
-      if (ask === undefined || ask.end !== null) return 'over'
-      const asked = { run: await deps.ledger.getRun(runId), ask }
-      return answer(asked, deps, AbortSignal.any([signal, lost]))
+    .whileAnswering(runId, async (lost, token) => {
+      const ask = await deps.ledger.readAsk(runId, askId)
+      if (ask === undefined) return 'over'
+      const run = await deps.ledger.getRun(runId)
+      try {
+        const asked = { run, ask, stalls, token }
+        if (ask.end === null && (await answer(asked, deps, AbortSignal.any([signal, lost]))) === 'again') return 'again'
+        // The dispatcher counts what runs use for the day of their project only while they go on.
+        await deps.ledger.countSpent(await deps.ledger.getRun(runId), { nowMs: Date.now() })
+        return 'over'
+      } finally {
+        if (!lost.aborted) await deps.ledger.holdForAsk(run, { nowMs: Date.now(), tokens: 0 })
+      }
     })
     .catch((error: unknown) => {
       if (!hasCode(error, 'RUN_001')) throw error
@@ -61,46 +70,44 @@ export async function answerAsk(
 }
 
 async function answer(asked: Asked, deps: AnswerDeps, signal: AbortSignal): Promise<'over' | 'again'> {
-  const { run, ask } = asked
-  const spending = spendingOf(run, deps)
+  const { run, ask, token } = asked
+  const spending = spendingOf(asked, deps)
   const { used } = spending
   const head = { phase: run.phase, origin: deps.origin, causationSeq: ask.seq }
   const { askId: ask_id } = ask
   const fail = (code: ErrorCode, reason: string) => {
     const data = { ask_id, error_code: code, reason: reason.slice(0, maxReason), ...spending.cost() }
-    return deps.ledger.endAsk(run.runId, { event: 'ask.failed', ...head, status: 'error', errorCode: code, data })
+    return { event: 'ask.failed', ...head, status: 'error', errorCode: code, data } as const
   }
+  const end = async (event: Parameters<Ledger['endAsk']>[1]['event']) =>
+    (await deps.ledger.endAsk(run.runId, { token, event })) === 'lost' ? 'again' : 'over'
   try {
     const { outcome, record } = await submissionFor(asked, spending, deps, signal)
-    if (outcome.kind === 'invalid') await fail('POLICY_002', `no valid answer: ${outcome.reason}`)
-    else {
-      const { model, promptHash: prompt_hash, schemaHash: schema_hash } = record
-      const data = { ask_id, answer: outcome.details, model, prompt_hash, schema_hash, ...spending.cost() }
-      await deps.ledger.endAsk(run.runId, { event: 'ask.answered', ...head, data })
-    }
+    if (outcome.kind === 'invalid') return await end(fail('POLICY_002', `no valid answer: ${outcome.reason}`))
+    const { model, promptHash: prompt_hash, schemaHash: schema_hash } = record
+    const data = { ask_id, answer: outcome.details, model, prompt_hash, schema_hash, ...spending.cost() }
+    return await end({ event: 'ask.answered', ...head, data })
   } catch (error) {
     const fault = asAppError(error, 'TOOL_004')
-    if (signal.aborted || !/^(?:AGENT|LIMIT)_/.test(fault.code)) throw fault
+    const isOfModel = /^(?:AGENT|LIMIT)_/.test(fault.code)
+    if (signal.aborted || hasCode(error, 'RUN_001', 'RUN_005') || (fault.retry && !isOfModel)) throw fault
     deps.log.warn('what is asked about a run is not answered', { run_id: run.runId, error: fault })
-    const mayWait =
-      fault instanceof ModelUnavailable && used.promptTokens === 0 && Date.now() - ask.at < deps.awayLimitMs
-    if (mayWait) {
-      await deps.ledger.reserve(run.runId, { of: 'ask', tokens: 0 })
+    const passes = fault instanceof ModelUnavailable || (fault.code === 'LIMIT_004' && spending.isLater())
+    if (passes && used.promptTokens === 0 && Date.now() - ask.at < deps.awayLimitMs) {
+      await deps.ledger.reserve(run.runId, { of: { answering: token, isHeld: true }, tokens: 0 })
       return 'again'
     }
-    await fail(fault.code === 'LIMIT_004' ? fault.code : 'POLICY_001', fault.message)
+    return end(fail(fault.code.startsWith('AGENT_') ? 'POLICY_001' : fault.code, fault.message))
   }
-  // The dispatcher counts what runs use for the day of their project only while they go on.
-  await deps.ledger.countSpent(await deps.ledger.getRun(run.runId), { nowMs: Date.now() })
-  return 'over'
 }
 
 async function submissionFor(
-  { run, ask }: Asked,
+  { run, ask, stalls }: Asked,
   { journal, budget }: Spending,
   deps: AnswerDeps,
   signal: AbortSignal,
 ): Promise<TypedSubmission<RunAnswer>> {
+  if (stalls >= deadlyStalls) throw new AppError('TOOL_004', `the process that answers it died ${stalls} times`)
   const faults = async (given: RunAnswer) =>
     answerFaults(given, { lastSeq: run.seq, ...(await citedIn(given, run, deps)) })
   const message = await askMessage(run, ask, deps)
@@ -109,14 +116,18 @@ async function submissionFor(
   return askForSubmission(question, asker, signal)
 }
 
-/** A run that has ended, or is being stopped, has no part of its project's day any more: there may be used what nobody has. */
-function spendingOf(run: Run, { ledger }: AnswerDeps): Spending {
-  const { runId, budget } = run
-  if (!isEnded(run.status) && run.stop === null)
-    return openSpending(run, (tokens) => ledger.reserve(runId, { of: 'ask', tokens }))
-  return openSpending({ ...run, budget: budget ?? Infinity }, async (tokens) => {
-    const { used, limit, others } = await ledger.countSpent(run, { nowMs: Date.now() })
-    const room = Math.min((budget ?? Infinity) - run.tokens, (limit ?? Infinity) - used - others)
-    return tokens <= room ? 'reserved' : 'full'
+/** The ask itself holds what it needs of the project's day: its run may wait, or have ended, and have no part of that. One that goes on may have it all. */
+function spendingOf({ run, token }: Asked, { ledger }: AnswerDeps): Spending & { isLater(): boolean } {
+  const { runId } = run
+  const budget = run.budget ?? Infinity
+  let isLater = false
+  const spending = openSpending({ ...run, budget }, async (tokens) => {
+    const held = await ledger.holdForAsk(run, { nowMs: Date.now(), tokens })
+    isLater = held === 'later'
+    const isHeld = held === 'held'
+    if (!isHeld && run.day.granted === null) return 'full'
+    if (isEnded(run.status) || run.stop !== null) return isHeld && tokens <= budget - run.tokens ? 'reserved' : 'full'
+    return ledger.reserve(runId, { of: { answering: token, isHeld }, tokens })
   })
+  return { ...spending, isLater: () => isLater }
 }

@@ -25,18 +25,23 @@ export async function setBudget(
   return z.enum(['set', 'ended']).parse(expectKnownRun(runId, answer))
 }
 
-/** The step of a run's conductor that a token has claimed, the watch whose next state has this version, or who answers an ask now. */
-export type Reserver = { token: string } | { version: number } | 'ask'
+/**
+ * The step of a run's conductor that a token has claimed, the watch whose next state has this version, or who answers an ask now. `isHeld`: that
+ * holds what it needs of the day (`holdForAsk`).
+ */
+export type Reserver = { token: string } | { version: number } | { answering: string; isHeld: boolean }
 
 /**
  * Reserves so many tokens in place of what the step, the watch or the ask had reserved, until its commit. `full`: they do not fit beside what others
  * have reserved, and nothing is. `lost`: it is somebody else's by now. RUN_001.
  */
 export async function reserve(store: LedgerStore, runId: RunId, { of, tokens }: { of: Reserver; tokens: number }) {
-  const { scripted, agenda, watch, asks } = runKeys(store.namespace, runId)
-  const ofRun = of !== 'ask' && ('token' in of ? ([agenda, of.token, ''] as const) : ([watch, '', of.version] as const))
-  const [holder, token, version] = ofRun || [asks, 'ask', '']
-  const answer = await reserveScript(store.redis, [...scripted, holder], [token, version, tokens])
+  const { scripted, agenda, watch, asks, answering } = runKeys(store.namespace, runId)
+  const isAsk = 'answering' in of
+  const holders = isAsk ? [asks, answering] : ['token' in of ? agenda : watch]
+  const own = isAsk ? [of.answering, ''] : 'token' in of ? [of.token, ''] : ['', of.version]
+  const args = [...own, tokens, isAsk && of.isHeld ? 1 : 0]
+  const answer = await reserveScript(store.redis, [...scripted, ...holders], args)
   return z.enum(['reserved', 'full', 'lost']).parse(expectKnownRun(runId, answer))
 }
 
@@ -94,6 +99,24 @@ export async function countSpent(
   const args = [runId, projectId, tokens, usageKeptS, day.returned, wants, least]
   const [used, limit, granted, others] = CountReply.parse(await countScript(redis, keys, args))
   return { used, limit, granted, others, resetsAt: endOfDay(nowMs) }
+}
+
+/**
+ * Holds so many tokens of the project's day for the answer to an ask, besides what its run was granted; 0 gives them back. `later`: other runs
+ * hold them. `full`: the day has too few.
+ */
+export async function holdForAsk(
+  { redis, namespace }: LedgerStore,
+  { runId, projectId }: Pick<Run, 'runId' | 'projectId'>,
+  { nowMs, tokens }: { nowMs: number; tokens: number },
+): Promise<'held' | 'later' | 'full'> {
+  const { counted, spentOf, budgets, grantsOf } = resultKeys(namespace)
+  const keys = [counted, spentOf(projectId, dayOf(nowMs)), budgets, grantsOf(projectId)]
+  const sharers = tokens === 0 ? '' : Number.MAX_SAFE_INTEGER // its part is what it needs
+  const args = [`${runId} ask`, projectId, 0, usageKeptS, 0, sharers, tokens]
+  const [used, limit, granted] = CountReply.parse(await countScript(redis, keys, args))
+  if (limit === null || granted >= tokens) return 'held'
+  return limit - used >= tokens ? 'later' : 'full'
 }
 
 export const budgetSetters = ['operator', 'own'] as const

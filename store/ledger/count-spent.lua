@@ -25,7 +25,7 @@ if ARGV[6] == '' then
   redis.call('HDEL', KEYS[4], ARGV[1])
   redis.call('HSET', KEYS[4], ' held', string.format('%.0f', others))
   if redis.call('HLEN', KEYS[4]) == 1 then redis.call('DEL', KEYS[4]) end
-  return { spent, limit, 0, others }
+  return { spent, limit or false, 0, others }
 end
 returned = math.max(tonumber(returned), tonumber(ARGV[5]))
 granted = math.max(tonumber(granted), returned + used)

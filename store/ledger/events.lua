@@ -25,11 +25,11 @@ local function room_of(item)
 end
 
 -- How many tokens may be reserved now: what the budget of the run, and its part of its project's day, have left; nil without a budget.
--- What is reserved counts as used until the answer says what was.
-local function room()
+-- What is reserved counts as used until the answer says what was. `beside_day`: it takes nothing of that part.
+local function room(beside_day)
   local run = redis.call('HMGET', keys.run, 'budget', 'granted', 'returned', 'reserved')
   local limit = tonumber(run[1] or '')
-  if run[2] then
+  if run[2] and not beside_day then
     local of_day = tonumber(run[2]) - tonumber(run[3] or '0')
     limit = math.min(limit or of_day, of_day)
   end

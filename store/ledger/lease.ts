@@ -9,12 +9,13 @@ const script = plainScript('lease')
 
 /**
  * Runs `work` while this process alone holds the lease `key`, renewed three times in `ms`; undefined when another one holds it.
- * When it could not be renewed, the signal is aborted (STORE_001). A holder that dies keeps others out for `ms` at most.
+ * When it could not be renewed, the signal is aborted (STORE_001). A holder that dies keeps others out for `ms` at most. Until then the
+ * key has the token.
  */
 export async function withLease<T>(
   redis: RedisClient,
   lease: { key: string; ms: number },
-  work: (signal: AbortSignal) => Promise<T>,
+  work: (signal: AbortSignal, token: string) => Promise<T>,
 ): Promise<T | undefined> {
   const token = newToken()
   if ((await orStoreError(redis.set(lease.key, token, 'PX', lease.ms, 'NX'))) === null) return undefined
@@ -24,7 +25,7 @@ export async function withLease<T>(
     if (!held) lost.abort(new AppError('STORE_001', `the lease ${lease.key} could not be renewed`))
   })
   try {
-    return await work(lost.signal)
+    return await work(lost.signal, token)
   } finally {
     await stopRenewing()
     await endLease(redis, { ...lease, token })

@@ -7,9 +7,17 @@ import { openRedactor, type Redactor } from '#platform/secrets/redactor.ts'
 import type { Signer } from '#platform/signer.ts'
 import { leftovers } from './accounts.ts'
 import { claimStep, commitStep, noteItem, noteReply, readAgenda, sendToConductor } from './conductor-steps.ts'
-import { endAsk, readAsks, receiveAsk, whileAnswering } from './asks.ts'
+import { endAsk, readAsk, readAsks, receiveAsk, whileAnswering } from './asks.ts'
 import { append, claim } from './attempt.ts'
-import { countSpent, noteProjectBudget, readProjectBudget, reserve, setBudget, setProjectBudget } from './budgets.ts'
+import {
+  countSpent,
+  holdForAsk,
+  noteProjectBudget,
+  readProjectBudget,
+  reserve,
+  setBudget,
+  setProjectBudget,
+} from './budgets.ts'
 import { countVerdicts, decide, lastDecision, operationsOfSets, readDecisions, setsBuiltOn } from './decisions.ts'
 import { beginPatching, endPatching, isBeingDeleted, isPatching, requestDeletion } from './delete-run.ts'
 import { blockHeld, countHeld, dispatch, dispatchedLongAgo, requeue, setAway, sweep } from './dispatch.ts'
@@ -106,8 +114,10 @@ function askCommands(store: LedgerStore, bind: ReturnType<typeof bindTo<LedgerSt
   return {
     receiveAsk: bind(receiveAsk),
     endAsk: bind(endAsk),
+    readAsk: bind(readAsk),
     readAsks: bind(readAsks),
-    whileAnswering: <T>(runId: RunId, work: (signal: AbortSignal) => Promise<T>) => whileAnswering(store, runId, work),
+    whileAnswering: <T>(runId: RunId, work: (signal: AbortSignal, token: string) => Promise<T>) =>
+      whileAnswering(store, runId, work),
   }
 }
 
@@ -136,6 +146,7 @@ function budgetCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
     reserve: bind(reserve),
     noteProjectBudget: bind(noteProjectBudget),
     countSpent: bind(countSpent),
+    holdForAsk: bind(holdForAsk),
     setProjectBudget: bind(setProjectBudget),
     readProjectBudget: bind(readProjectBudget),
     readUsage: bind(readUsage),

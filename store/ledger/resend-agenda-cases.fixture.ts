@@ -2,6 +2,7 @@ import type { RunId } from '#domain/ids.ts'
 import { decisionEvent, anItem, aPlannedItem, conductedRun, dispatchItems } from '#testing/conducted-run.ts'
 import { anEvent, type TestLedger } from '#testing/open-test-ledger.ts'
 import { child, origin, root, type Client, type ResendCase } from './resend-case.fixture.ts'
+import { runKeys } from './keys.ts'
 
 async function claimed({ ledger }: Pick<TestLedger, 'ledger'>): Promise<RunId> {
   const runId = await conductedRun(ledger)
@@ -105,13 +106,15 @@ export const agendaCases: readonly ResendCase[] = [
   {
     script: 'note-ask',
     what: 'that has ended',
-    async prepare({ ledger }) {
+    async prepare({ ledger, redis, namespace }) {
       const runId = await conductedRun(ledger)
       const askId = 'a0123456789abcdef'
       await ledger.receiveAsk(runId, { askId, text: 'Why?', by: 'human/t1', phase: 'execution', origin })
       const fault = { error_code: 'POLICY_001', reason: 'away', prompt_tokens: 3, completion_tokens: 1 }
       const event = { event: 'ask.failed', phase: 'execution', origin, data: { ask_id: askId, ...fault } } as const
-      return { runId, send: (client) => client.ledger.endAsk(runId, event) }
+      const token = 'who-answers'
+      await redis.set(runKeys(namespace, runId).answering, token)
+      return { runId, send: (client) => client.ledger.endAsk(runId, { token, event }), again: 'known' }
     },
   },
   {

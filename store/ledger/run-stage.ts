@@ -48,7 +48,7 @@ export async function failRun(
 }
 
 /** When the process of a stage fell silent this often, the stage itself may be what kills it. */
-const deadlyStalls = 5
+export const deadlyStalls = 5
 
 /** `stalls`: how often a process or its thread died while it ran the stage; `why`: how the last one did, if that is known; `fail`: what it fails, if not its run. */
 type StageTry = FailedStage & { stalls: number; why?: string; fail?(fault: AppError): Promise<'failed'> }

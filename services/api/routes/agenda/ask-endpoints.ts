@@ -9,7 +9,7 @@ A model answers from what has happened in the run, with or without an objective,
 run and its project. The answer comes as \`ask.answered\` or \`ask.failed\`, and with \`GET\`.`
 
 export const askEndpoints = {
-  ask: endpoint('runs:write', ['RUN_001', 'RUN_005', 'INTAKE_005'], {
+  ask: endpoint('runs:write', ['RUN_001', 'RUN_005', 'INTAKE_003', 'INTAKE_005'], {
     method: 'post',
     path: '/v1/runs/{run_id}/asks',
     operationId: 'askRun',

@@ -35,7 +35,8 @@ describe('asks of a run', () => {
     expect((await post(runId, { text: 'And now?' })).status).toBe(202)
     const fault = { error_code: 'POLICY_001', reason: 'no model', prompt_tokens: 0, completion_tokens: 0 }
     const head = { phase: 'review', origin: { kind: 'conductor', id: 'c1' } } as const
-    await api.ledger.endAsk(runId, { event: 'ask.failed', ...head, data: { ask_id: askId, ...fault } })
+    const event = { event: 'ask.failed', ...head, data: { ask_id: askId, ...fault } } as const
+    await api.ledger.whileAnswering(runId, (_lost, token) => api.ledger.endAsk(runId, { token, event }))
     const { asks } = AskList.parse(await read(`${runId}/asks`))
     expect(asks).toMatchObject([
       { ask_id: askId, status: 'failed', error_code: 'POLICY_001', reason: 'no model', ended_at: expect.any(String) },
@@ -49,5 +50,12 @@ describe('asks of a run', () => {
     expect(await codeOf(post(runId, { text: 'x'.repeat(2_001) }))).toEqual([422, 'INTAKE_008'])
     expect(await codeOf(post(newRunId(1), { text: 'Why?' }))).toEqual([404, 'RUN_001'])
     expect(await codeOf(api.ask(`/v1/runs/${runId}/asks/a0000000000000000`))).toEqual([404, 'ASK_001'])
+  })
+
+  it('are kept up to fifty of a run', async () => {
+    const runId = await playRun(api, [])
+    for (let at = 0; at < 50; at += 1) expect((await post(runId, { text: 'Why?' }, `key-${at}`)).status).toBe(202)
+    expect(await codeOf(post(runId, { text: 'Why?' }))).toEqual([413, 'INTAKE_003'])
+    expect((await post(runId, { text: 'Why?' }, 'key-0')).status).toBe(202)
   })
 })

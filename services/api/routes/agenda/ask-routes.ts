@@ -14,7 +14,7 @@ import { findRun } from '../runs/run-view.ts'
 import { askEndpoints } from './ask-endpoints.ts'
 
 export type AskRouteDeps = {
-  ledger: Pick<Ledger, 'getRun' | 'readAsks' | 'receiveAsk'>
+  ledger: Pick<Ledger, 'getRun' | 'readAsk' | 'readAsks' | 'receiveAsk'>
   idempotency: IdempotencyStore
   producer: { add(queue: 'conductor', id: string, payload: PayloadOf<'conductor'>): Promise<unknown> }
 }
@@ -41,7 +41,7 @@ export function askRoutes(deps: AskRouteDeps): OpenAPIHono<ApiEnv> {
   routes.openapi(askEndpoints.oneAsk, async (c) => {
     const { run_id: runId, ask_id: askId } = c.req.valid('param')
     const run = await findRun(runId, c.get('caller').projectId, ledger)
-    const ask = (await ledger.readAsks(run.runId)).find((one) => one.askId === askId)
+    const ask = await ledger.readAsk(run.runId, askId)
     if (ask === undefined) throw new AppError('ASK_001', `Nobody has asked "${askId}" about run "${runId}".`)
     if (ask.end === null) await enqueue(run, askId, deps) // its job may be lost: who waits for it has it answered
     return c.json(askView(ask), 200)
