@@ -53,7 +53,7 @@ const misuses: Mistake[] = [
   { args: ['queries', 'lst'], says: /Did you mean list\?\)\nSee: remora queries --help/ },
   {
     args: ['run'],
-    says: /no agents named: choose with --agents from docstring, harness, lint, researcher, review, sample_data, test \(or say with --objective .*\)\nSee: remora run --help/,
+    says: /no agents named: choose with --agents from docstring, harness, lint, researcher, review, sample_data, terminal, test \(or say with --objective .*\)\nSee: remora run --help/,
   },
   {
     args: ['submit', '.'],
