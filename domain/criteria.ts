@@ -1,7 +1,7 @@
 import type { Criterion, ItemCounts } from './agenda.ts'
 import type { GateReport } from './gate.ts'
 
-/** What the composition of a run says: `kept` change sets of the item are in the patch. */
+/** Holds what the composition of a run says: `kept` change sets of the item are in the patch. */
 export type Composed = { kept: number; gate: Pick<GateReport, 'verdict' | 'failingTotal'> | undefined }
 
 /**

@@ -51,7 +51,7 @@ export const operationEvents = {
     'It has what it waited for and is ready again; `again`: its worker was lost or stopped, and the tool runs once more.',
     { ...awaited, again: z.literal(true).optional(), ...node },
   ),
-  /** Without an operation it is about the run, which does not wait for it. */
+  /** A question without an operation is about the run, which does not wait for it. */
   'human_input.requested': event('escalation', 'It asks a person; with a `call`, whether a tool may be called.', {
     request_id,
     attempt: attempt.optional(),

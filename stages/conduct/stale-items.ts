@@ -36,7 +36,7 @@ export function afterPush(state: AgendaState, { paths }: Pushed, files: ReadFile
   return { ...state, items, approval: approvalFor({ ...state, items }, now) }
 }
 
-/** Of an item whose operations nobody has counted yet, its paths say what it may read. */
+/** Uses the paths of an item as what it may read, while nobody has counted its operations. */
 function isTouched(
   { item_id: id, where: { paths: globs = [] } }: ItemState,
   paths: readonly string[],

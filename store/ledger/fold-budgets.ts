@@ -8,7 +8,7 @@ const Tokens = z.object({ prompt_tokens: z.int().default(0), completion_tokens: 
 export type BudgetsFold = ReturnType<typeof foldBudgets>
 
 const OfBudget = z.object({ of: z.string() })
-/** What a model has answered to an operation, to the conductor, to the watcher, or to who asks about the run. */
+/** Names the answers of models whose tokens count: to operations, to the conductor, to the watcher, and to asks. */
 const answers: ReadonlySet<string> = new Set([
   'model.responded',
   'agenda.decided',

@@ -34,7 +34,7 @@ export type SubmissionAsker = {
   settings: ModelSettings
   /** Is told of each request and each answer, those before an error too. */
   journal?: Journal | undefined
-  /** Without it, or where it is not limited, requests take any number of tokens. */
+  /** Bounds the tokens of the requests; they may take any number where it is absent or not limited. */
   budget?: Reserving['budget'] | undefined
 }
 

@@ -9,7 +9,7 @@ import type { RunningAttempt } from './running-attempt.ts'
 
 export type AttemptReportDeps = { ledger: Pick<Ledger, 'endedOperations' | 'getRun'>; objects: ObjectStore }
 
-/** What reports of an attempt are held against, and where they go before it ends. */
+/** Returns what the reports of an attempt are checked against, and where they go before it ends. */
 export function attemptReports(
   { attempt, transcript, journal }: Pick<RunningAttempt, 'attempt' | 'transcript' | 'journal'>,
   deps: AttemptReportDeps,

@@ -113,7 +113,7 @@ async function lookAtRun(runId: RunId, deps: PublishDeps, signal: AbortSignal): 
   }
 }
 
-/** What a push has kept a run from doing is not done: later pushes are not compared with it. */
+/** Tells whether a push has kept the run from some of its work; later pushes are not compared with such a run. */
 async function hasStale({ runId, request }: Run, ledger: PublishDeps['ledger']): Promise<boolean> {
   return request.approval !== undefined && (await ledger.readTally(runId)).has('items.stale')
 }
