@@ -32,6 +32,8 @@ import { type GithubRouteDeps, githubRoutes } from './routes/github/github-route
 import { type WebhookRouteDeps, webhookRoutes } from './routes/webhooks/webhook-routes.ts'
 import { type TranscriptRouteDeps, transcriptRoutes } from './routes/transcript/transcript-routes.ts'
 import { referenceRoutes } from './routes/reference/reference-routes.ts'
+import { pageRoutes } from './routes/page/page-routes.ts'
+import { sessionRoutes } from './routes/access/session-routes.ts'
 
 export type AppDeps = {
   auth: AuthDeps
@@ -68,7 +70,9 @@ export function createApp(deps: AppDeps): OpenAPIHono<ApiEnv> {
     const { status, parts } = await deps.readiness()
     return status === 'ready' ? c.json({ status, parts }, 200) : c.json({ status, parts }, 503)
   })
+  app.route('/', pageRoutes())
   app.route('/', referenceRoutes())
+  app.route('/', sessionRoutes())
   app.route('/', webhookRoutes(deps.webhooks))
   app.route('/', intakeRoutes(deps.intake))
   app.route('/', runRoutes(deps.runs))

@@ -6,6 +6,7 @@ import { allScopes } from '#domain/scope.ts'
 import type { ApiEnv, Caller } from './api-env.ts'
 import { AskAgain } from './problem.ts'
 import { addressKey, type RateLimit } from './rate-limit.ts'
+import { sessionToken } from './session-cookie.ts'
 import type { SharedRateLimit } from './shared-rate-limit.ts'
 
 /** `hash` is the hex SHA-256 of its text. Its owner is the operator. */
@@ -27,8 +28,11 @@ const wantedToken =
 /** AUTH_001 without a known token. LIMIT_001 for a token over its limit, and for an address that sends unknown ones again and again. */
 export function bearerAuth(deps: AuthDeps): MiddlewareHandler<ApiEnv> {
   return async (context, next) => {
+    const { req } = context
     const given =
-      bearerToken(context.req.header('authorization')) ?? offeredToken(context.req.header('sec-websocket-protocol'))
+      bearerToken(req.header('authorization')) ??
+      offeredToken(req.header('sec-websocket-protocol')) ??
+      sessionToken(context)
     const callerNow = () => callerOf(given, deps)
     const caller = await callerNow()
     if (caller === undefined) {

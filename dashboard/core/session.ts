@@ -1,0 +1,53 @@
+import { signal } from '@preact/signals'
+import { type Connection, RemoraProblem } from '#client/connection.ts'
+import type { SessionView } from '#schemas/session-schema.ts'
+
+/** `opening`: it is not known yet whether the cookie of an earlier visit still counts. */
+export type SessionState =
+  | { kind: 'opening' }
+  | { kind: 'open'; session: SessionView }
+  | { kind: 'closed'; why: 'none' | 'refused' | 'signed_out' }
+  | { kind: 'away'; error: unknown }
+
+const path = '/v1/session'
+
+/** Knows who looks at the page. A token comes once, in the fragment of the link or by hand, and is kept by the browser as a cookie that no script reads. */
+export function openSession(connection: Connection) {
+  const state = signal<SessionState>({ kind: 'opening' })
+  const begin = async (token?: string) => {
+    state.value = { kind: 'opening' }
+    try {
+      const given =
+        token === undefined ? {} : { method: 'POST' as const, headers: { authorization: `Bearer ${token}` } }
+      state.value = { kind: 'open', session: await connection.json<SessionView>(path, given) }
+    } catch (error) {
+      const isRefused = error instanceof RemoraProblem && error.code === 'AUTH_001'
+      state.value = isRefused
+        ? { kind: 'closed', why: token === undefined ? 'none' : 'refused' }
+        : { kind: 'away', error }
+    }
+  }
+  return {
+    state,
+    begin,
+    /** Forgets the token. */
+    async end() {
+      await connection.send(path, { method: 'DELETE' })
+      state.value = { kind: 'closed', why: 'signed_out' }
+    },
+    /** A request was refused since the token counts no more. */
+    lost() {
+      if (state.value.kind === 'open') state.value = { kind: 'closed', why: 'refused' }
+    },
+  }
+}
+
+export type Session = ReturnType<typeof openSession>
+
+/** Takes the token out of a fragment, `#token=…`; the rest is where the page begins. */
+export function tokenIn(fragment: string): { token: string | undefined; rest: string } {
+  const given = /^#?(?:(.*)&)?token=([^&]+)$/.exec(fragment)
+  return given === null
+    ? { token: undefined, rest: fragment }
+    : { token: decodeURIComponent(given[2] ?? ''), rest: `#${given[1] ?? ''}` }
+}

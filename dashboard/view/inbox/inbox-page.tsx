@@ -1,0 +1,4 @@
+/** Is not built yet. */
+export function InboxPage() {
+  return <p>InboxPage</p>
+}

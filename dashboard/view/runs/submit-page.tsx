@@ -1,0 +1,4 @@
+/** Is not built yet. */
+export function SubmitPage() {
+  return <p>SubmitPage</p>
+}

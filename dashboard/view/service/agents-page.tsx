@@ -1,0 +1,4 @@
+/** Is not built yet. */
+export function AgentsPage() {
+  return <p>AgentsPage</p>
+}

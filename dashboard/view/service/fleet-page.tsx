@@ -1,0 +1,4 @@
+/** Is not built yet. */
+export function FleetPage() {
+  return <p>FleetPage</p>
+}

@@ -1,0 +1,41 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Hono } from 'hono'
+import { AppError } from '#domain/error.ts'
+import type { ApiEnv } from '../../http/api-env.ts'
+
+/** scripts/build-dashboard.ts has written it; there are no folders in it. */
+const usualFolder = fileURLToPath(new URL('../../../../dashboard/dist/', import.meta.url))
+
+const types: Readonly<Record<string, string>> = { '.js': 'text/javascript', '.css': 'text/css', '.html': 'text/html' }
+
+/** No script, style or image of elsewhere, and no text that becomes code: what a repository or a model wrote can only be shown. */
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
+
+/** The names of scripts and styles hold the hash of their content. */
+const forEver = 'public, max-age=31536000, immutable'
+
+/** Serves the page, which needs no token: all that it shows it asks the API for. HTTP_001 where it was not built. */
+export function pageRoutes(folder = usualFolder): Hono<ApiEnv> {
+  let names: Promise<ReadonlySet<string>> | undefined
+  const files = async () =>
+    (names ??= readdir(folder)
+      .then((all) => new Set(all))
+      .catch(() => new Set<string>()))
+  const answer = async (name: string, caching: string) => {
+    if (!(await files()).has(name)) {
+      names = undefined // it may be built by now
+      throw new AppError('HTTP_001', `There is no ${name} of the page: "npm run prepare" builds it in a clone.`)
+    }
+    const type = types[extname(name)] ?? 'application/octet-stream'
+    const headers = { 'content-type': `${type}; charset=utf-8`, 'cache-control': caching }
+    return new Response(await readFile(join(folder, name)), {
+      headers: { ...headers, 'content-security-policy': policy },
+    })
+  }
+  return new Hono<ApiEnv>()
+    .get('/', () => answer('index.html', 'no-cache'))
+    .get('/:name{[\\w-]+\\.(?:js|css)}', (c) => answer(c.req.param('name'), forEver))
+}
