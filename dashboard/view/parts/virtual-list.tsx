@@ -12,10 +12,17 @@ type VirtualListProps = {
   onShown?: (first: number, last: number) => void
   /** Keeps the end in view while rows are added. */
   sticksToEnd?: boolean
+  /** Is called when a person scrolls up. */
+  onScrolledUp?: () => void
+  /** Another target is scrolled to. */
+  target?: { index: number } | undefined
 }
 
+const keysUp: ReadonlySet<string> = new Set(['ArrowUp', 'PageUp', 'Home'])
+
 /** Shows a list of any length: only the rows that can be seen are in the page. */
-export function VirtualList({ count, rowHeight, label, row, onShown, sticksToEnd }: VirtualListProps) {
+export function VirtualList(props: VirtualListProps) {
+  const { count, rowHeight, label, row, onShown, sticksToEnd, onScrolledUp, target } = props
   const box = useRef<HTMLDivElement>(null)
   const [, draw] = useReducer((times: number) => times + 1, 0)
   const [virtualizer] = useState(
@@ -41,8 +48,20 @@ export function VirtualList({ count, rowHeight, label, row, onShown, sticksToEnd
   useEffect(() => {
     if (sticksToEnd && count > 0) virtualizer.scrollToIndex(count - 1)
   }, [count, sticksToEnd])
+  useEffect(() => {
+    if (target !== undefined) virtualizer.scrollToIndex(target.index, { align: 'center' })
+  }, [target])
   return (
-    <div ref={box} class="virtual-list" role="list" aria-label={label} tabIndex={0}>
+    <div
+      ref={box}
+      class="virtual-list"
+      role="list"
+      aria-label={label}
+      tabIndex={0}
+      onWheel={({ deltaY }) => deltaY < 0 && onScrolledUp?.()}
+      onTouchMove={() => onScrolledUp?.()}
+      onKeyDown={({ key }) => keysUp.has(key) && onScrolledUp?.()}
+    >
       <div style={{ height: `${virtualizer.getTotalSize()}px`, position: 'relative' }}>
         {items.map(({ index, start }) => (
           <div
