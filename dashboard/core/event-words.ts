@@ -1,3 +1,4 @@
+import './zod-without-code.ts'
 import { summarizeEvent } from '#domain/timeline/summarize-event.ts'
 import type { Event } from '#client/wire.ts'
 

@@ -11,6 +11,9 @@ import type { RunFeed } from './run-feed.ts'
 type Page = z.infer<typeof OperationPage>
 export type OperationList = ReturnType<typeof openOperationList>
 
+/** Of a run with more operations they are read only when somebody asks for what is made of them. */
+export const readUnasked = 2_000
+
 const pageSize = 500
 const drawEveryMs = 300
 const retryMs = 2_000
@@ -22,62 +25,23 @@ const retryMs = 2_000
 export function openOperationList(connection: Connection, runId: string, feed: RunFeed) {
   const closing = new AbortController()
   const rows = new Map<string, OperationRow>()
-  const version = signal(0)
-  const isWhole = signal(false)
-  const error = signal<unknown>(undefined)
   const tree = openOutcomeTree()
+  const version = signal(0)
   const draw = openRefresh(async () => void (version.value += 1), drawEveryMs, closing.signal)
-  /** The cursor of the last page: more is planned behind it. */
-  let cursor: string | undefined
-  let isReading = false
-  let isWanted = false
-
   function set(row: OperationRow): void {
-    const before = rows.get(row.id)
+    tree.set(row, rows.get(row.id))
     rows.set(row.id, row)
-    tree.set(row, before)
     draw()
   }
+  const path = `/v1/runs/${encodeURIComponent(runId)}/operations`
+  const reader = openReader({ connection, path, set, signal: closing.signal })
 
-  async function readPages(): Promise<void> {
-    for (;;) {
-      const query = { limit: pageSize, cursor }
-      const path = `/v1/runs/${encodeURIComponent(runId)}/operations`
-      const page = await connection.json<Page>(path, { query, signal: closing.signal })
-      for (const operation of page.operations) if (operation.superseded_by === null) set(rowOf(operation))
-      if (page.next === null) return
-      cursor = page.next
-    }
-  }
-
-  async function read(): Promise<void> {
-    isWanted = true
-    if (isReading) return
-    isReading = true
-    while (isWanted && !closing.signal.aborted) {
-      isWanted = false
-      try {
-        await readPages()
-        error.value = undefined
-        isWhole.value = true
-      } catch (fault) {
-        if (closing.signal.aborted) return
-        error.value = fault
-        isWanted = true
-        await pause(retryMs, closing.signal).catch(() => {})
-      }
-    }
-    isReading = false
-  }
-
-  /** Forgets all: operations were planned once more, and those that they repeat do not count. */
+  /** Forgets all: events were left out, or operations were planned once more, and those that they repeat do not count. */
   function begin(): void {
-    tree.clear()
     rows.clear()
-    cursor = undefined
-    isWhole.value = false
+    tree.clear()
     draw()
-    void read()
+    reader.readAll()
   }
 
   function hear(event: Event): void {
@@ -85,7 +49,7 @@ export function openOperationList(connection: Connection, runId: string, feed: R
     const row = known && changedRow(known, event)
     if (row !== undefined) set(row)
     if (event.event === 'operations.repeated' || event.event === 'run.reopened') begin()
-    if (event.event === 'run.planned' || event.event === 'item.started') void read()
+    if (event.event === 'run.planned' || event.event === 'item.started') reader.readMore()
   }
 
   const stop = [feed.onEvents((events) => events.forEach(hear)), feed.era.subscribe(() => begin())]
@@ -93,11 +57,65 @@ export function openOperationList(connection: Connection, runId: string, feed: R
     rows,
     tree,
     version,
-    isWhole,
-    error,
+    isWhole: reader.isWhole,
+    error: reader.error,
     close() {
       closing.abort()
       for (const end of stop) end()
+    },
+  }
+}
+
+type Reading = { connection: Connection; path: string; set: (row: OperationRow) => void; signal: AbortSignal }
+
+/** Reads one page after the other, and tries again what fails. */
+function openReader({ connection, path, set, signal: closing }: Reading) {
+  const isWhole = signal(false)
+  const error = signal<unknown>(undefined)
+  /** The cursor of the last page: more is planned behind it. */
+  let cursor: string | undefined
+  let [isReading, isWanted, beginnings] = [false, false, 0]
+
+  async function readPages(): Promise<void> {
+    const mine = beginnings
+    for (;;) {
+      const page = await connection.json<Page>(path, { query: { limit: pageSize, cursor }, signal: closing })
+      if (mine !== beginnings) return
+      for (const operation of page.operations) if (operation.superseded_by === null) set(rowOf(operation))
+      error.value = undefined
+      if (page.next === null) return void (isWhole.value = true)
+      cursor = page.next
+    }
+  }
+
+  async function read(): Promise<void> {
+    isReading = true
+    while (isWanted && !closing.aborted) {
+      isWanted = false
+      await readPages().catch(async (fault: unknown) => {
+        if (closing.aborted) return
+        error.value = fault
+        isWanted = true
+        await pause(retryMs, closing).catch(() => {})
+      })
+    }
+    isReading = false
+  }
+
+  function readMore(): void {
+    isWanted = true
+    if (!isReading) void read()
+  }
+
+  return {
+    isWhole,
+    error,
+    readMore,
+    readAll() {
+      beginnings += 1
+      cursor = undefined
+      isWhole.value = false
+      readMore()
     },
   }
 }

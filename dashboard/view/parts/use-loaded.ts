@@ -20,9 +20,9 @@ export function useLoaded<T>(key: string, load: (signal: AbortSignal) => Promise
     }
     load(leaving.signal).then(
       (value) => {
-        if (leaving.signal.aborted) return
+        if (leaving.signal.aborted) return undefined
         setState({ key, value })
-        ended()
+        return ended()
       },
       (error: unknown) => {
         if (leaving.signal.aborted) return

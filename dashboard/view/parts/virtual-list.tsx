@@ -1,5 +1,5 @@
 import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from '@tanstack/virtual-core'
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, RefObject } from 'preact'
 import { useEffect, useReducer, useRef, useState } from 'preact/hooks'
 
 type VirtualListProps = {
@@ -22,35 +22,9 @@ const keysUp: ReadonlySet<string> = new Set(['ArrowUp', 'PageUp', 'Home'])
 
 /** Shows a list of any length: only the rows that can be seen are in the page. */
 export function VirtualList(props: VirtualListProps) {
-  const { count, rowHeight, label, row, onShown, sticksToEnd, onScrolledUp, target } = props
+  const { count, rowHeight, label, row, onScrolledUp } = props
   const box = useRef<HTMLDivElement>(null)
-  const [, draw] = useReducer((times: number) => times + 1, 0)
-  const [virtualizer] = useState(
-    () => new Virtualizer<HTMLDivElement, HTMLDivElement>({ ...optionsOf(count), onChange: () => draw(undefined) }),
-  )
-  function optionsOf(rows: number) {
-    return {
-      count: rows,
-      estimateSize: () => rowHeight,
-      overscan: 10,
-      getScrollElement: () => box.current,
-      scrollToFn: elementScroll,
-      observeElementRect,
-      observeElementOffset,
-    }
-  }
-  virtualizer.setOptions({ ...optionsOf(count), onChange: () => draw(undefined) })
-  useEffect(() => virtualizer._didMount(), [virtualizer])
-  useEffect(() => virtualizer._willUpdate())
-  const items = virtualizer.getVirtualItems()
-  const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? -1]
-  useEffect(() => onShown?.(first, last), [first, last])
-  useEffect(() => {
-    if (sticksToEnd && count > 0) virtualizer.scrollToIndex(count - 1)
-  }, [count, sticksToEnd])
-  useEffect(() => {
-    if (target !== undefined) virtualizer.scrollToIndex(target.index, { align: 'center' })
-  }, [target])
+  const virtualizer = useVirtualizer(props, box)
   return (
     <div
       ref={box}
@@ -63,7 +37,7 @@ export function VirtualList(props: VirtualListProps) {
       onKeyDown={({ key }) => keysUp.has(key) && onScrolledUp?.()}
     >
       <div style={{ height: `${virtualizer.getTotalSize()}px`, position: 'relative' }}>
-        {items.map(({ index, start }) => (
+        {virtualizer.getVirtualItems().map(({ index, start }) => (
           <div
             key={index}
             role="listitem"
@@ -78,4 +52,35 @@ export function VirtualList(props: VirtualListProps) {
       </div>
     </div>
   )
+}
+
+type List = Virtualizer<HTMLDivElement, HTMLDivElement>
+
+function useVirtualizer(props: VirtualListProps, box: RefObject<HTMLDivElement | null>): List {
+  const { count, rowHeight, onShown, sticksToEnd, target } = props
+  const [, draw] = useReducer((times: number) => times + 1, 0)
+  const options = {
+    count,
+    estimateSize: () => rowHeight,
+    overscan: 10,
+    getScrollElement: () => box.current,
+    scrollToFn: elementScroll,
+    observeElementRect,
+    observeElementOffset,
+    onChange: () => draw(undefined),
+  }
+  const [virtualizer] = useState<List>(() => new Virtualizer(options))
+  virtualizer.setOptions(options)
+  useEffect(() => virtualizer._didMount(), [virtualizer])
+  useEffect(() => virtualizer._willUpdate())
+  const items = virtualizer.getVirtualItems()
+  const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? -1]
+  useEffect(() => onShown?.(first, last), [first, last])
+  useEffect(() => {
+    if (sticksToEnd && count > 0) virtualizer.scrollToIndex(count - 1)
+  }, [count, sticksToEnd])
+  useEffect(() => {
+    if (target !== undefined) virtualizer.scrollToIndex(target.index, { align: 'center' })
+  }, [target])
+  return virtualizer
 }

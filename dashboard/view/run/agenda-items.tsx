@@ -99,7 +99,9 @@ function operationsOf({ counts }: Item): string {
 /** Says where an item works, what it waits for and may use, and how its operations ended. */
 function detailsOf({ where, depends_on: needs, budget, counts, retries }: Item): string {
   const places = [where.paths, where.names, where.languages, where.kinds].flatMap((part) => part ?? [])
-  const ends = Object.entries({ ...counts?.ended, ...counts?.faults }).map(([name, count]) => `${count} ${name}`)
+  const ends = Object.entries({ ...counts?.ended, ...counts?.faults }).flatMap(([name, count]) =>
+    count === 0 ? [] : [`${count} ${name}`],
+  )
   return [
     places.length > 0 && `in ${places.join(', ')}`,
     where.node_ids && plural(where.node_ids.length, 'named node'),

@@ -16,7 +16,8 @@ export function DecisionList({ decisions, runId }: { decisions: readonly Decisio
           <li key={decision.seq} class="stack tight">
             <p>
               <a href={linkTo({ page: 'run', runId, tab: 'timeline', seq: decision.seq })}>{decision.seq}</a>{' '}
-              <At ts={decision.ts} /> <span class="badge">{decision.kind.replaceAll('_', ' ')}</span> {decision.summary}
+              <At ts={decision.ts} /> <span class="badge">{decision.kind.replaceAll('_', ' ')}</span>{' '}
+              {decision.rationale === null && decision.summary}
             </p>
             {decision.rationale !== null && <p class="answer">{decision.rationale}</p>}
             {decision.reason !== null && <p class="bad">{decision.reason}</p>}

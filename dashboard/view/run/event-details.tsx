@@ -7,19 +7,12 @@ import { At } from '../parts/times.tsx'
 type DetailsProps = {
   event: Event
   pages: EventPages
-  onSelect: (event: Event) => void
   onGoTo: (seq: number) => void
   onClose: () => void
 }
 
 /** Shows an event as a whole, what it follows from, and what follows from it. */
-export function EventDetails({ event, pages, onSelect, onGoTo, onClose }: DetailsProps) {
-  const cause = event.causation_seq
-  const effects = pages.effectsOf(event.seq)
-  const look = (other: Event) => {
-    onSelect(other)
-    onGoTo(other.seq)
-  }
+export function EventDetails({ event, pages, onGoTo, onClose }: DetailsProps) {
   return (
     <section class="box event-details" aria-label={`Event ${event.seq}`}>
       <div class="row">
@@ -31,44 +24,7 @@ export function EventDetails({ event, pages, onSelect, onGoTo, onClose }: Detail
         </button>
       </div>
       <p>{wordsOf(event)}</p>
-      <dl class="facts">
-        <dt>When</dt>
-        <dd>
-          <At ts={event.ts} />
-        </dd>
-        <dt>By</dt>
-        <dd>
-          {event.origin.kind} {event.origin.id}
-        </dd>
-        {event.operation_id !== undefined && (
-          <>
-            <dt>Operation</dt>
-            <dd>
-              <a href={linkTo({ page: 'operation', runId: event.run_id, operationId: event.operation_id })}>
-                {event.agent} {event.operation_id}
-              </a>
-            </dd>
-          </>
-        )}
-        {cause !== undefined && (
-          <>
-            <dt>Follows from</dt>
-            <dd>
-              <EventLink seq={cause} event={pages.at(cause - 1)} onLook={look} onGoTo={onGoTo} />
-            </dd>
-          </>
-        )}
-        {effects.length > 0 && (
-          <>
-            <dt>Has caused</dt>
-            <dd class="stack tight">
-              {effects.map((effect) => (
-                <EventLink key={effect.seq} seq={effect.seq} event={effect} onLook={look} onGoTo={onGoTo} />
-              ))}
-            </dd>
-          </>
-        )}
-      </dl>
+      <EventFacts {...{ event, pages, onGoTo }} />
       <pre class="event-data" tabIndex={0}>
         {JSON.stringify(event.data, null, 2)}
       </pre>
@@ -76,18 +32,62 @@ export function EventDetails({ event, pages, onSelect, onGoTo, onClose }: Detail
   )
 }
 
+function EventFacts({ event, pages, onGoTo }: Omit<DetailsProps, 'onClose'>) {
+  const cause = event.causation_seq
+  const effects = pages.effectsOf(event.seq)
+  return (
+    <dl class="facts">
+      <dt>When</dt>
+      <dd>
+        <At ts={event.ts} />
+      </dd>
+      <dt>By</dt>
+      <dd>
+        {event.origin.kind} {event.origin.id}
+      </dd>
+      {event.operation_id !== undefined && (
+        <>
+          <dt>Operation</dt>
+          <dd>
+            <a href={linkTo({ page: 'operation', runId: event.run_id, operationId: event.operation_id })}>
+              {event.agent} {event.operation_id}
+            </a>
+          </dd>
+        </>
+      )}
+      {cause !== undefined && (
+        <>
+          <dt>Follows from</dt>
+          <dd>
+            <EventLink seq={cause} event={pages.at(cause - 1)} onGoTo={onGoTo} />
+          </dd>
+        </>
+      )}
+      {effects.length > 0 && (
+        <>
+          <dt>Has caused</dt>
+          <dd class="stack tight">
+            {effects.map((effect) => (
+              <EventLink key={effect.seq} seq={effect.seq} event={effect} onGoTo={onGoTo} />
+            ))}
+          </dd>
+        </>
+      )}
+    </dl>
+  )
+}
+
 type EventLinkProps = {
   seq: number
   event: Event | undefined
-  onLook: (event: Event) => void
   onGoTo: (seq: number) => void
 }
 
 /** Leads to an event, which is shown where it is here; a filtered list has another one at its place. */
-function EventLink({ seq, event, onLook, onGoTo }: EventLinkProps) {
+function EventLink({ seq, event, onGoTo }: EventLinkProps) {
   const known = event?.seq === seq ? event : undefined
   return (
-    <button class="plain link" onClick={() => (known === undefined ? onGoTo(seq) : onLook(known))}>
+    <button class="plain link" onClick={() => onGoTo(seq)}>
       {seq} {known && wordsOf(known)}
     </button>
   )

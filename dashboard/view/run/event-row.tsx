@@ -7,12 +7,14 @@ export const eventRowHeight = 26
 type EventRowProps = {
   event: Event | undefined
   before: Event | undefined
+  /** Names the node of its operation, where that is known. */
+  place: string | undefined
   isSelected: boolean
   onSelect: (event: Event) => void
 }
 
 /** Shows an event as a line; the silence before it, where nothing happened for long. */
-export function EventRow({ event, before, isSelected, onSelect }: EventRowProps) {
+export function EventRow({ event, before, place, isSelected, onSelect }: EventRowProps) {
   if (event === undefined) return <div class="event quiet">…</div>
   const silence = silenceBefore(event, before)
   return (
@@ -23,7 +25,8 @@ export function EventRow({ event, before, isSelected, onSelect }: EventRowProps)
       </time>
       <span class="quiet cut wide">{event.category.replaceAll('_', ' ')}</span>
       <span class={event.status === 'error' ? 'cut bad' : 'cut'}>
-        {silence !== undefined && <span class="badge">{roughly(silence)} nothing happened</span>} {wordsOf(event)}
+        {silence !== undefined && <span class="badge">{roughly(silence)} nothing happened</span>} {wordsOf(event)}{' '}
+        {place !== undefined && <span class="quiet">{place}</span>}
       </span>
     </button>
   )

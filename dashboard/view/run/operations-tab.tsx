@@ -4,7 +4,7 @@ import { formatSeconds, nodePlace } from '#domain/timeline/words.ts'
 import type { Run } from '#client/wire.ts'
 import type { OperationRow } from '../../core/outcome-tree.ts'
 import { linkTo } from '../../core/route.ts'
-import { operationStatuses } from '../../core/run-words.ts'
+import { hasWords, operationStatuses } from '../../core/run-words.ts'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { VirtualList } from '../parts/virtual-list.tsx'
 import { LoadLine } from './load-line.tsx'
@@ -12,47 +12,18 @@ import { useRun } from './run-context.ts'
 
 const rowHeight = 30
 
+type Filter = { status: string; agent: string; words: string }
+
 /** Lists the operations of a run, in the order of its plan. */
 export function OperationsTab({ run }: { run: Run }) {
   const list = useRun().operations()
   const version = list.version.value
-  const [status, setStatus] = useState('')
-  const [agent, setAgent] = useState('')
-  const [words, setWords] = useState('')
-  const rows = useMemo(
-    () =>
-      [...list.rows.values()].filter(
-        (row) =>
-          (status === '' || row.status === status) && (agent === '' || row.agent === agent) && matches(row, words),
-      ),
-    [version, status, agent, words],
-  )
-  const agents = [...new Set(run.funnel.map((part) => part.agent).concat(run.request.agents))].toSorted()
+  const [filter, setFilter] = useState<Filter>({ status: '', agent: '', words: '' })
+  const rows = useMemo(() => [...list.rows.values()].filter((row) => matches(row, filter)), [version, filter])
   return (
     <div class="stack">
       <div class="toolbar" role="search">
-        <input
-          type="search"
-          class="grow"
-          placeholder="Search by file, definition or error code"
-          aria-label="Search the operations"
-          value={words}
-          onInput={(event) => setWords(event.currentTarget.value)}
-        />
-        <select aria-label="Status" value={status} onChange={(event) => setStatus(event.currentTarget.value)}>
-          <option value="">every status</option>
-          {operationStatuses.map((name) => (
-            <option key={name} value={name}>
-              {name} ({figure(run.counts[name])})
-            </option>
-          ))}
-        </select>
-        <select aria-label="Agent" value={agent} onChange={(event) => setAgent(event.currentTarget.value)}>
-          <option value="">every agent</option>
-          {agents.map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
+        <FilterFields run={run} filter={filter} onChange={setFilter} />
         <LoadLine run={run} list={list} />
       </div>
       <div class="stack tight">
@@ -78,6 +49,46 @@ export function OperationsTab({ run }: { run: Run }) {
   )
 }
 
+type FieldProps = { run: Run; filter: Filter; onChange: (filter: Filter) => void }
+
+function FilterFields({ run, filter, onChange }: FieldProps) {
+  const agents = [...new Set(run.funnel.map((part) => part.agent).concat(run.request.agents))].toSorted()
+  return (
+    <>
+      <input
+        type="search"
+        class="grow"
+        placeholder="Search by file, definition or error code"
+        aria-label="Search the operations"
+        value={filter.words}
+        onInput={(event) => onChange({ ...filter, words: event.currentTarget.value })}
+      />
+      <select
+        aria-label="Status"
+        value={filter.status}
+        onChange={(event) => onChange({ ...filter, status: event.currentTarget.value })}
+      >
+        <option value="">every status</option>
+        {operationStatuses.map((name) => (
+          <option key={name} value={name}>
+            {name} ({figure(run.counts[name])})
+          </option>
+        ))}
+      </select>
+      <select
+        aria-label="Agent"
+        value={filter.agent}
+        onChange={(event) => onChange({ ...filter, agent: event.currentTarget.value })}
+      >
+        <option value="">every agent</option>
+        {agents.map((name) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+    </>
+  )
+}
+
 function OperationLine({ row, runId }: { row: OperationRow; runId: string }) {
   return (
     <div class="operation-line">
@@ -93,11 +104,7 @@ function OperationLine({ row, runId }: { row: OperationRow; runId: string }) {
   )
 }
 
-function matches({ path, name, code = '', id }: OperationRow, words: string): boolean {
-  if (words === '') return true
-  const text = `${path} ${name} ${code} ${id}`.toLowerCase()
-  return words
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => text.includes(word))
+function matches(row: OperationRow, { status, agent, words }: Filter): boolean {
+  if ((status !== '' && row.status !== status) || (agent !== '' && row.agent !== agent)) return false
+  return words === '' || hasWords(`${row.path} ${row.name} ${row.code ?? ''} ${row.id}`, words)
 }

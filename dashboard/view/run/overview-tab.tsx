@@ -11,7 +11,19 @@ import { ActiveOperations } from './active-operations.tsx'
 import { AnswerBox, ChecksBox, FailuresBox, FunnelBox, LeftOutBox } from './result-boxes.tsx'
 import { RequestBox } from './request-box.tsx'
 
-const RunCharts = lazyPage(async () => (await import('./run-charts.tsx')).RunCharts)
+const RunCharts = lazyPage(async () => {
+  mendLanguage()
+  return (await import('./run-charts.tsx')).RunCharts
+})
+
+/** A Chromium that runs with `LANG=C` calls its language `en-US@posix`, which its own `Intl` refuses, and so uPlot does not load. */
+function mendLanguage(): void {
+  try {
+    Intl.getCanonicalLocales(navigator.language)
+  } catch {
+    Object.defineProperty(navigator, 'language', { value: 'en-US' })
+  }
+}
 
 const phases = ['snapshot', 'discovery', 'planning', 'execution', 'review'] as const
 

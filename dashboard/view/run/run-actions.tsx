@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Outgoing } from '#client/connection.ts'
+import { figure } from '#domain/figure.ts'
+import { plural } from '#domain/timeline/words.ts'
 import type { Run } from '#client/wire.ts'
 import { type Action, useAction } from '../parts/use-action.tsx'
 import { AskingButton } from '../parts/ask-dialog.tsx'
@@ -37,35 +39,14 @@ export function RunActions({ run }: { run: Run }) {
 
 type SteeringProps = { run: Run; isBusy: boolean; send: (part: string, outgoing: Outgoing) => void }
 
+const post = { method: 'POST', json: {} } as const
+
 function SteeringButtons({ run, isBusy, send }: SteeringProps) {
-  const [tokens, setTokens] = useState('')
   const isOpen = run.ended_at === null
   const accepted = run.funnel.reduce((sum, agent) => sum + agent.accepted, 0)
-  const post = (json: object) => ({ method: 'POST' as const, json })
   return (
     <>
-      {isOpen && run.budget.tokens !== null && (
-        <AskingButton
-          label="Budget"
-          title="Change the budget"
-          verb="Set it"
-          disabled={isBusy}
-          onAnswer={() => send('budget', { method: 'PUT', json: { tokens: tokens === '' ? null : Number(tokens) } })}
-        >
-          <label class="field">
-            Tokens that its agents may use in all
-            <span class="quiet">
-              Now {run.budget.tokens}, of which {run.budget.used} are used. Empty: any number.
-            </span>
-            <input
-              type="text"
-              inputmode="numeric"
-              value={tokens}
-              onInput={(event) => setTokens(event.currentTarget.value)}
-            />
-          </label>
-        </AskingButton>
-      )}
+      {isOpen && run.budget.tokens !== null && <BudgetButton {...{ run, isBusy, send }} />}
       {isOpen && (
         <AskingButton
           label={run.cancel_requested ? 'Cancelling …' : 'Cancel'}
@@ -73,7 +54,7 @@ function SteeringButtons({ run, isBusy, send }: SteeringProps) {
           verb="Cancel the run"
           isDangerous
           disabled={isBusy || run.cancel_requested}
-          onAnswer={() => send('cancel', post({}))}
+          onAnswer={() => send('cancel', post)}
         >
           <p>What has ended is kept; the rest is not done. It can be retried later.</p>
         </AskingButton>
@@ -84,7 +65,7 @@ function SteeringButtons({ run, isBusy, send }: SteeringProps) {
           title="Retry what did not end well?"
           verb="Retry"
           disabled={isBusy}
-          onAnswer={() => send('retry', post({}))}
+          onAnswer={() => send('retry', post)}
         >
           <p>The run goes on with another generation: it repeats what failed, was blocked or was not done.</p>
         </AskingButton>
@@ -95,14 +76,41 @@ function SteeringButtons({ run, isBusy, send }: SteeringProps) {
           title="Open a pull request of what is accepted?"
           verb="Publish"
           disabled={isBusy}
-          onAnswer={() => send('publish', post({}))}
+          onAnswer={() => send('publish', post)}
         >
           <p>
-            {accepted} accepted change sets go to {run.repository.owner}/{run.repository.name}.
+            {plural(accepted, 'accepted change set')} go to {run.repository.owner}/{run.repository.name}.
           </p>
         </AskingButton>
       )}
     </>
+  )
+}
+
+function BudgetButton({ run, isBusy, send }: SteeringProps) {
+  const [tokens, setTokens] = useState('')
+  const wanted = tokens.trim() === '' ? null : Number(tokens)
+  return (
+    <AskingButton
+      label="Budget"
+      title="Change the budget"
+      verb="Set it"
+      disabled={isBusy}
+      onAnswer={() => send('budget', { method: 'PUT', json: { tokens: wanted } })}
+    >
+      <label class="field">
+        Tokens that its agents may use in all
+        <span class="quiet">
+          {figure(run.budget.used)} of {figure(run.budget.tokens ?? 0)} are used. Empty: any number.
+        </span>
+        <input
+          type="text"
+          inputmode="numeric"
+          value={tokens}
+          onInput={(event) => setTokens(event.currentTarget.value)}
+        />
+      </label>
+    </AskingButton>
   )
 }
 

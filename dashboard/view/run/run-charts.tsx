@@ -1,14 +1,12 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import uPlot from 'uplot'
 import { figure } from '#domain/figure.ts'
 import { plural } from '#domain/timeline/words.ts'
 import type { Run } from '#client/wire.ts'
-import { type History, historyOf } from '../../core/run-history.ts'
+import { readUnasked } from '../../core/operation-list.ts'
+import { historyOf } from '../../core/run-history.ts'
 import { totalsOf } from '../../core/run-words.ts'
 import { useRun } from './run-context.ts'
-
-/** Of more operations the history is read only when somebody asks for it. */
-const readUnasked = 2_000
 
 /** Shows how many operations had ended over time, and their tokens. It is made of the operations, so that it is whole whenever the page was opened. */
 export function RunCharts({ run }: { run: Run }) {
@@ -19,7 +17,7 @@ export function RunCharts({ run }: { run: Run }) {
     <section class="box" aria-label="Over time">
       <h2>Over time</h2>
       {isWanted ? (
-        <HistoryChart run={run} />
+        <HistoryCharts run={run} />
       ) : (
         <div>
           <button onClick={() => setWanted(true)}>Read the history of {plural(total, 'operation')}</button>
@@ -29,23 +27,36 @@ export function RunCharts({ run }: { run: Run }) {
   )
 }
 
-function HistoryChart({ run }: { run: Run }) {
+function HistoryCharts({ run }: { run: Run }) {
   const list = useRun().operations()
   const version = list.version.value
-  const box = useRef<HTMLDivElement>(null)
+  const history = useMemo(() => historyOf(list.rows.values(), Date.parse(run.accepted_at)), [version])
+  return (
+    <>
+      {!list.isWhole.value && <p class="quiet">{figure(list.rows.size)} operations read …</p>}
+      <div class="columns">
+        <Chart name="Operations that had ended" times={history.times} values={history.ended} colour="--good-bar" />
+        <Chart name="Tokens that these had used" times={history.times} values={history.tokens} colour="--busy-bar" />
+      </div>
+    </>
+  )
+}
+
+type ChartProps = { name: string; times: number[]; values: number[]; colour: string }
+
+function Chart({ name, times, values, colour }: ChartProps) {
+  const place = useRef<HTMLDivElement>(null)
   const chart = useRef<uPlot>(null)
-  const history = historyOf(list.rows.values(), Date.parse(run.accepted_at))
-  const [ended, tokens] = [history.ended.at(-1) ?? 0, history.tokens.at(-1) ?? 0]
   useEffect(() => {
-    if (box.current === null) return
-    const place = box.current
+    const box = place.current
+    if (box === null) return undefined
     const open = () => {
       chart.current?.destroy()
-      chart.current = new uPlot(optionsOf(place), dataOf(history), place)
+      chart.current = new uPlot(optionsOf(box, colour), [times, values], box)
     }
     open()
-    const resized = new ResizeObserver(() => chart.current?.setSize({ width: place.clientWidth, height: chartHeight }))
-    resized.observe(place)
+    const resized = new ResizeObserver(() => chart.current?.setSize({ width: box.clientWidth, height: chartHeight }))
+    resized.observe(box)
     const dark = matchMedia('(prefers-color-scheme: dark)')
     dark.addEventListener('change', open)
     return () => {
@@ -54,54 +65,35 @@ function HistoryChart({ run }: { run: Run }) {
       chart.current?.destroy()
     }
   }, [])
-  useEffect(() => chart.current?.setData(dataOf(history)), [version])
+  useEffect(() => chart.current?.setData([times, values]), [times, values])
+  const last = figure(values.at(-1) ?? 0)
   return (
-    <>
-      <p class="legend">
-        <span>
-          <span class="dot" data-state="good" /> ended <b>{figure(ended)}</b> (left)
-        </span>
-        <span>
-          <span class="dot" data-state="busy" /> their tokens <b>{figure(tokens)}</b> (right)
-        </span>
-        {!list.isWhole.value && <span class="quiet">{figure(list.rows.size)} operations read …</span>}
-      </p>
-      <div ref={box} class="chart" role="img" aria-label={`${ended} operations ended, with ${tokens} tokens`} />
-    </>
+    <figure class="stack tight">
+      <figcaption>
+        {name} <b>{last}</b>
+      </figcaption>
+      <div ref={place} class="chart" role="img" aria-label={`${name} over time, ${last} at last`} />
+    </figure>
   )
 }
 
-const chartHeight = 180
+const chartHeight = 170
 
-function dataOf({ times, ended, tokens }: History): uPlot.AlignedData {
-  return [times, ended, tokens]
-}
-
-function optionsOf(place: HTMLElement): uPlot.Options {
-  const style = getComputedStyle(place)
+function optionsOf(box: HTMLElement, line: string): uPlot.Options {
+  const style = getComputedStyle(box)
   const colour = (name: string) => style.getPropertyValue(name)
   const axis = { stroke: colour('--quiet'), grid: { stroke: colour('--line'), width: 1 }, ticks: { show: false } }
-  const short = (values: readonly number[]) =>
-    values.map((value) => (value < 1e4 ? figure(value) : `${figure(value / 1e3)} k`))
+  const short = (value: number) => (value < 10_000 ? figure(value) : `${figure(Math.round(value / 1000))} k`)
   return {
-    width: place.clientWidth,
+    width: box.clientWidth,
     height: chartHeight,
     legend: { show: false },
     cursor: { show: false },
-    scales: {
-      x: { time: true },
-      ended: { range: (_, __, most) => [0, Math.max(1, most)] },
-      tokens: { range: (_, __, most) => [0, Math.max(1, most)] },
-    },
+    scales: { y: { range: (_, __, most) => [0, Math.max(1, most)] } },
     axes: [
-      { ...axis, values: '{HH}:{mm}:{ss}' },
-      { ...axis, scale: 'ended', size: 60, values: (_, values) => short(values) },
-      { ...axis, scale: 'tokens', side: 1, size: 60, grid: { show: false }, values: (_, values) => short(values) },
+      { ...axis, space: 90, values: '{HH}:{mm}:{ss}' },
+      { ...axis, size: 60, values: (_, values) => values.map(short) },
     ],
-    series: [
-      {},
-      { scale: 'ended', stroke: colour('--good-bar'), width: 2, points: { show: false } },
-      { scale: 'tokens', stroke: colour('--busy-bar'), width: 2, points: { show: false } },
-    ],
+    series: [{}, { stroke: colour(line), width: 2, points: { show: false } }],
   }
 }

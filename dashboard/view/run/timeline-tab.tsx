@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useReducer, useState } from 'preact/hooks'
 import { figure } from '#domain/figure.ts'
+import { nodePlace } from '#domain/timeline/words.ts'
 import type { Event, Run } from '#client/wire.ts'
 import type { EventPage } from '#schemas/event-schema.ts'
 import type { Timeline } from '#schemas/timeline-schema.ts'
@@ -7,6 +8,8 @@ import { type EventPages, openEventPages } from '../../core/event-pages.ts'
 import { ProblemBox } from '../parts/problem-box.tsx'
 import { useLoaded } from '../parts/use-loaded.ts'
 import { VirtualList } from '../parts/virtual-list.tsx'
+import { readUnasked } from '../../core/operation-list.ts'
+import { totalsOf } from '../../core/run-words.ts'
 import { usePage } from '../page-context.ts'
 import { EventDetails } from './event-details.tsx'
 import { EventRow, eventRowHeight } from './event-row.tsx'
@@ -17,22 +20,16 @@ const mostRows = 1_000_000
 
 export function TimelineTab({ run, seq }: { run: Run; seq: number | undefined }) {
   const [category, setCategory] = useState('')
-  const [selected, setSelected] = useState<Event>()
-  const [follows, setFollows] = useState(seq === undefined && run.ended_at === null)
-  const [target, setTarget] = useState<{ index: number }>()
   const pages = useEventPages(category)
-  const [part, setPart] = useState(() => Math.floor(((seq ?? run.seq) - 1) / mostRows))
-  const base = part * mostRows
   useEffect(() => pages.grow(run.seq), [pages, run.seq])
-  const count = pages.count()
-  const rows = Math.min(mostRows, count - base)
-  const goTo = (number: number) => {
+  const [follows, setFollows] = useState(seq === undefined && run.ended_at === null)
+  const [part, setPart] = useState(() => partOf(seq ?? run.seq))
+  const { selected, setSelected, target, goTo } = useSelection(pages, (number) => {
     setFollows(false)
     setCategory('')
-    setPart(Math.floor((number - 1) / mostRows))
-    setTarget({ index: (number - 1) % mostRows })
-  }
-  useEffect(() => void (seq !== undefined && goTo(seq)), [seq])
+    setPart(partOf(number))
+  })
+  useEffect(() => void (seq !== undefined && goTo(seq)), [])
   return (
     <div class="stack">
       <div class="toolbar">
@@ -40,41 +37,91 @@ export function TimelineTab({ run, seq }: { run: Run; seq: number | undefined })
         <button aria-pressed={follows} onClick={() => setFollows(!follows)}>
           {run.ended_at === null ? 'Jump to live' : 'Jump to the end'}
         </button>
-        <PartChoice parts={Math.ceil(count / mostRows)} part={part} onChange={setPart} />
+        <PartChoice parts={partOf(pages.count()) + 1} part={part} onChange={setPart} />
         <span class="quiet">
-          {figure(pages.isAtEnd() ? count : count - 1)} events{pages.isAtEnd() ? '' : ', and those behind them'}
+          {figure(pages.isAtEnd() ? pages.count() : pages.count() - 1)} events
+          {pages.isAtEnd() ? '' : ', and those behind them'}
         </span>
       </div>
       {pages.error() !== undefined && <ProblemBox error={pages.error()} onRetry={pages.retry} />}
       <div class={selected ? 'beside' : undefined}>
-        <VirtualList
+        <EventList
           key={`${category} ${part}`}
-          count={rows}
-          rowHeight={eventRowHeight}
-          label="Events"
-          sticksToEnd={follows}
+          {...{ pages, target, selected, setSelected, follows }}
+          base={part * mostRows}
           onScrolledUp={() => setFollows(false)}
-          target={target}
-          onShown={(first, last) => pages.show(base + first, base + last)}
-          row={(index) => {
-            const event = pages.at(base + index)
-            const isSelected = event !== undefined && event.seq === selected?.seq
-            return (
-              <EventRow event={event} before={pages.at(base + index - 1)} {...{ isSelected, onSelect: setSelected }} />
-            )
-          }}
         />
         {selected && (
-          <EventDetails
-            event={selected}
-            pages={pages}
-            onSelect={setSelected}
-            onGoTo={goTo}
-            onClose={() => setSelected(undefined)}
-          />
+          <EventDetails event={selected} pages={pages} onGoTo={goTo} onClose={() => setSelected(undefined)} />
         )}
       </div>
     </div>
+  )
+}
+
+const partOf = (seq: number) => Math.max(0, Math.floor((seq - 1) / mostRows))
+
+/** Knows which event is selected; `goTo` scrolls to one of a list without a filter, and selects it once it is here. */
+function useSelection(pages: EventPages, show: (seq: number) => void) {
+  const [selected, setSelected] = useState<Event>()
+  const [wanted, setWanted] = useState<number>()
+  const [target, setTarget] = useState<{ index: number }>()
+  const found = wanted === undefined ? undefined : pages.at(wanted - 1)
+  useEffect(() => {
+    if (found === undefined || found.seq !== wanted) return
+    setSelected(found)
+    setWanted(undefined)
+  }, [found])
+  const goTo = (seq: number) => {
+    show(seq)
+    setWanted(seq)
+    setTarget({ index: (seq - 1) % mostRows })
+  }
+  return { selected, setSelected, target, goTo }
+}
+
+type EventListProps = {
+  pages: EventPages
+  /** The index of the first row. */
+  base: number
+  follows: boolean
+  target: { index: number } | undefined
+  selected: Event | undefined
+  setSelected: (event: Event) => void
+  onScrolledUp: () => void
+}
+
+function EventList({ pages, base, follows, target, selected, setSelected, onScrolledUp }: EventListProps) {
+  const { operations, feed } = useRun()
+  // Of a large run they are read only where somebody asks for them.
+  const total = totalsOf(feed.run.value?.counts ?? {}).total
+  const rows = total <= readUnasked ? operations().rows : undefined
+  const placeOf = (event: Event | undefined) => {
+    const row = rows?.get(event?.operation_id ?? '')
+    return row && nodePlace(row.path, row.name)
+  }
+  return (
+    <VirtualList
+      count={Math.max(0, Math.min(mostRows, pages.count() - base))}
+      rowHeight={eventRowHeight}
+      label="Events"
+      sticksToEnd={follows}
+      onScrolledUp={onScrolledUp}
+      target={target}
+      onShown={(first, last) => pages.show(base + first, base + last)}
+      row={(index) => {
+        const event = pages.at(base + index)
+        const isSelected = event !== undefined && event.seq === selected?.seq
+        return (
+          <EventRow
+            event={event}
+            before={pages.at(base + index - 1)}
+            place={placeOf(event)}
+            {...{ isSelected, onSelect: setSelected }}
+          />
+        )
+      }}
+    />
   )
 }
 

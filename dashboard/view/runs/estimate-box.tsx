@@ -60,7 +60,18 @@ function PlanTable({ plan }: { plan: PlanView }) {
           </tbody>
         </table>
       </div>
-      <ul class="quiet">
+      <LeftOutList plan={plan} />
+    </>
+  )
+}
+
+/** Says what no operation is planned on, and why. */
+function LeftOutList({ plan }: { plan: PlanView }) {
+  const agents = Object.entries(plan.agents)
+  return (
+    <details>
+      <summary>What is left out, and why</summary>
+      <ul>
         {plan.beyond_limit > 0 && <li>{plural(plan.beyond_limit, 'operation')} beyond the limit are left out</li>}
         {plan.skipped_files.length > 0 && <li>{plural(plan.skipped_files.length, 'file')} skipped as a whole</li>}
         {agents.flatMap(([name, { skipped }]) =>
@@ -74,7 +85,7 @@ function PlanTable({ plan }: { plan: PlanView }) {
           <li key={notice}>{notice}</li>
         ))}
       </ul>
-    </>
+    </details>
   )
 }
 
