@@ -1,0 +1,95 @@
+import { RemoraProblem } from '#client/connection.ts'
+import type { DecisionsRequest } from '#client/wire.ts'
+import type { DecisionsView, RefusedView, RejectedRetry } from '#schemas/decision-schema.ts'
+import type { Notice, ReviewDesk } from './review-desk.ts'
+import { type WantedDecision, withAnswer, withoutSending, withSent } from './review-fold.ts'
+import { counted, nameOfChange } from './review-words.ts'
+
+/** A request takes as many. */
+const decisionsAtOnce = 1_000
+
+export type DecideOptions = Pick<DecisionsRequest, 'with_dependents' | 'all_or_none'> & {
+  /** Is told how many of them were answered. */
+  onProgress?: (answered: number) => void
+}
+
+/** Is what a request came to; of one of which nothing was left to decide, too. */
+type Answer = Pick<DecisionsView, 'made' | 'decisions' | 'refused' | 'refused_count' | 'retry'>
+
+/**
+ * Sends decisions, shows them at once, and then how they were answered. Resolves to how many stand and were refused; undefined when the
+ * service did not answer, and nothing more was sent.
+ */
+export async function decide(
+  desk: ReviewDesk,
+  wanted: readonly WantedDecision[],
+  { onProgress, ...options }: DecideOptions = {},
+): Promise<{ refused: number } | undefined> {
+  const { sets } = desk
+  sets.value = withSent(sets.value, wanted)
+  const answers: Answer[] = []
+  for (let at = 0; at < wanted.length; at += decisionsAtOnce) {
+    const slice = wanted.slice(at, at + decisionsAtOnce)
+    try {
+      const answer = await send(desk, { decisions: slice, ...options })
+      sets.value = withAnswer(sets.value, slice, answer)
+      answers.push(answer)
+      onProgress?.(at + slice.length)
+    } catch (error) {
+      sets.value = withoutSending(sets.value, wanted.slice(at))
+      const why = error instanceof Error ? error.message : String(error)
+      desk.notice.value = { text: `Not decided: ${why}`, tone: 'bad' }
+      return undefined
+    }
+  }
+  desk.notice.value = noticeOf(answers)
+  return { refused: answers.reduce((sum, { refused_count: refused }) => sum + refused, 0) }
+}
+
+/** A request of which everything is refused is answered by a problem, which has the refusals. */
+async function send({ connection, runPath }: ReviewDesk, body: DecisionsRequest): Promise<Answer> {
+  try {
+    return await connection.json<DecisionsView>(`${runPath}/decisions`, { method: 'POST', json: body })
+  } catch (error) {
+    if (!(error instanceof RemoraProblem) || !isRefused(error.document)) throw error
+    return { made: 0, decisions: [], retry: null, ...error.document }
+  }
+}
+
+type Refused = Pick<DecisionsView, 'refused' | 'refused_count'>
+
+function isRefused(document: object): document is Refused {
+  return 'refused' in document && Array.isArray(document.refused) && 'refused_count' in document
+}
+
+function noticeOf(answers: readonly Answer[]): Notice {
+  const decisions = answers.flatMap((answer) => answer.decisions)
+  const refused = answers.reduce((sum, answer) => sum + answer.refused_count, 0)
+  const made = answers.reduce((sum, answer) => sum + answer.made, 0)
+  const retry = answers.findLast((answer) => answer.retry !== null)?.retry
+  const [first] = decisions
+  const parts: string[] = []
+  if (made > 2 || (made > 1 && first?.because_of === undefined)) parts.push(`Decided on ${counted(made, 'change')}`)
+  else
+    parts.push(...decisions.map((one) => `${wordOf(one.verdict)} ${nameOfChange(one)}${one.made ? '' : ', as before'}`))
+  if (refused > 0) parts.push(refusedText(answers[0]?.refused[0], refused))
+  if (retry) parts.push(retryText(retry))
+  return { text: parts.join(' · '), tone: refused > 0 ? 'warn' : 'good' }
+}
+
+function wordOf(verdict: string): string {
+  return verdict === 'accepted' ? 'Accepted' : verdict === 'rejected' ? 'Rejected' : 'Pending again:'
+}
+
+function refusedText(first: RefusedView | undefined, count: number): string {
+  return count === 1 && first !== undefined
+    ? `Refused: ${first.detail}`
+    : `${counted(count, 'decision')} refused: they say why`
+}
+
+function retryText({ generation, operations }: RejectedRetry): string {
+  const what = counted(operations, 'operation')
+  return generation === null
+    ? `${what} to be tried again when the run has ended`
+    : `${what} tried again in generation ${generation}`
+}
