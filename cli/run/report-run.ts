@@ -4,7 +4,7 @@ import type { PlanView } from '#schemas/plan-schema.ts'
 import type { RunView } from '#schemas/run-schema.ts'
 import type { ApiClient } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
-import { adviceOnOperation } from '../describe-failure.ts'
+import { adviceOnOperation } from '#domain/operation-advice.ts'
 import {
   type AgentProgress,
   failedOperations,

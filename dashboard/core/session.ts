@@ -2,8 +2,9 @@ import { signal } from '@preact/signals'
 import { type Connection, RemoraProblem } from '#client/connection.ts'
 import type { SessionView } from '#schemas/session-schema.ts'
 
-/** `opening`: it is not known yet whether the cookie of an earlier visit still counts. */
+/** `unknown`: nothing was asked yet. `opening`: it is asked whether the token, or the cookie of an earlier visit, counts. */
 export type SessionState =
+  | { kind: 'unknown' }
   | { kind: 'opening' }
   | { kind: 'open'; session: SessionView }
   | { kind: 'closed'; why: 'none' | 'refused' | 'signed_out' }
@@ -13,7 +14,7 @@ const path = '/v1/session'
 
 /** Knows who looks at the page. A token comes once, in the fragment of the link or by hand, and is kept by the browser as a cookie that no script reads. */
 export function openSession(connection: Connection) {
-  const state = signal<SessionState>({ kind: 'opening' })
+  const state = signal<SessionState>({ kind: 'unknown' })
   const begin = async (token?: string) => {
     state.value = { kind: 'opening' }
     try {
@@ -30,10 +31,19 @@ export function openSession(connection: Connection) {
   return {
     state,
     begin,
+    /** Reads anew whose token it is, and the version of the service; what fails shows itself elsewhere. */
+    async readAgain() {
+      const session = await connection.json<SessionView>(path).catch(() => undefined)
+      if (session !== undefined && state.value.kind === 'open') state.value = { kind: 'open', session }
+    },
     /** Forgets the token. */
     async end() {
-      await connection.send(path, { method: 'DELETE' })
-      state.value = { kind: 'closed', why: 'signed_out' }
+      try {
+        await connection.send(path, { method: 'DELETE' })
+        state.value = { kind: 'closed', why: 'signed_out' }
+      } catch (error) {
+        state.value = { kind: 'away', error } // the cookie is still there
+      }
     },
     /** A request was refused since the token counts no more. */
     lost() {

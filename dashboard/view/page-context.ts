@@ -1,9 +1,15 @@
+import type { ReadonlySignal } from '@preact/signals'
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { Connection } from '#client/connection.ts'
 import type { SessionView } from '#schemas/session-schema.ts'
 
-export type PageContext = { connection: Connection; session: SessionView }
+export type PageContext = {
+  connection: Connection
+  session: SessionView
+  /** Is true from a request that nothing answered until one is answered. */
+  isAway: ReadonlySignal<boolean>
+}
 
 export const PageContext = createContext<PageContext | undefined>(undefined)
 

@@ -1,4 +1,101 @@
-/** Is not built yet. */
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import type { RunRequest } from '#client/wire.ts'
+import { isArchive, packFiles, type PickedFile } from '../../core/pack-files.ts'
+import { linkTo } from '../../core/route.ts'
+import { type Estimate, estimate, requestOf, startRun, type Wish } from '../../core/submission.ts'
+import { PageHead } from '../parts/page-head.tsx'
+import { useAction } from '../parts/use-action.tsx'
+import { useMayWrite, usePage } from '../page-context.ts'
+import { EstimateBox } from './estimate-box.tsx'
+import { SourcePicker } from './source-picker.tsx'
+import { WishFields } from './wish-fields.tsx'
+
+const emptyWish: Wish = {
+  agents: [],
+  otherAgents: '',
+  objective: '',
+  isApproved: true,
+  paths: '',
+  operations: '',
+  budget: '',
+}
+
 export function SubmitPage() {
-  return <p>SubmitPage</p>
+  const mayWrite = useMayWrite()
+  if (mayWrite) return <SubmitForm />
+  return (
+    <>
+      <PageHead title="New run" />
+      <p class="problem" role="alert">
+        Your token may only look: it lacks the scope runs:write.
+        <a href={linkTo({ page: 'runs' })}>All runs</a>
+      </p>
+    </>
+  )
+}
+
+function SubmitForm() {
+  const { connection } = usePage()
+  const [files, setFiles] = useState<readonly PickedFile[]>([])
+  const [wish, setWish] = useState(emptyWish)
+  const [estimated, setEstimated] = useState<Estimate>()
+  const leaving = useMemo(() => new AbortController(), [])
+  useEffect(() => () => leaving.abort(), [leaving])
+  const action = useAction()
+  const request = requestOf(wish)
+  const send = (work: (request: RunRequest, archive: Blob) => Promise<unknown>) =>
+    action.run(async () => {
+      if (request !== undefined) await work(request, await archiveOf(files))
+    })
+  const start = () =>
+    send(async (wanted, archive) => {
+      const runId = await startRun(connection, wanted, archive)
+      location.hash = linkTo({ page: 'run', runId, tab: 'overview' })
+    })
+  const look = () =>
+    send(async (wanted, archive) => {
+      setEstimated(await estimate(connection, { request: wanted, archive, signal: leaving.signal }))
+    })
+  const change = (part: Partial<Wish>) => {
+    setWish({ ...wish, ...part })
+    setEstimated(undefined)
+  }
+  const isReady = files.length > 0 && request !== undefined && !action.isBusy
+  return (
+    <div class="stack narrow">
+      <PageHead title="New run" />
+      <SourcePicker
+        files={files}
+        onFiles={(picked) => {
+          setFiles(picked)
+          setEstimated(undefined)
+        }}
+      />
+      <WishFields wish={wish} onChange={change} />
+      {action.problem}
+      {estimated && <EstimateBox {...estimated} />}
+      <div class="row">
+        <button class={estimated ? undefined : 'primary'} disabled={!isReady} onClick={look}>
+          Dry run first
+        </button>
+        <button class={estimated ? 'primary' : undefined} disabled={!isReady} onClick={start}>
+          {estimated ? 'Start for real' : 'Start'}
+        </button>
+        <span class="quiet" role="status">
+          {statusOf(files, request, action.isBusy)}
+        </span>
+      </div>
+    </div>
+  )
+}
+
+function statusOf(files: readonly PickedFile[], request: RunRequest | undefined, isBusy: boolean): string {
+  if (isBusy) return 'Packing, sending and planning …'
+  if (files.length === 0) return 'Give it a folder or an archive.'
+  return request === undefined ? 'Name an agent, or say what is to be reached.' : ''
+}
+
+async function archiveOf(files: readonly PickedFile[]): Promise<Blob> {
+  const [only, ...others] = files
+  return only !== undefined && others.length === 0 && isArchive(only.file) ? only.file : packFiles(files)
 }

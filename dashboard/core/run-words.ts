@@ -1,0 +1,64 @@
+import type { RunSummary } from '#schemas/run-schema.ts'
+
+export const runStatuses = [
+  'queued',
+  'running',
+  'waiting',
+  'completed',
+  'blocked',
+  'failed',
+  'cancelled',
+] as const satisfies readonly RunSummary['status'][]
+
+const titleCharacters = 90
+
+/** Names a run after what it is for: the first line of its objective, or its agents. */
+export function runTitle({ request }: Pick<RunSummary, 'request'>): string {
+  const line = request.objective?.split('\n')[0]
+  if (line !== undefined) return line.length > titleCharacters ? `${line.slice(0, titleCharacters)}…` : line
+  return request.agents.join(', ')
+}
+
+export function repositoryName({ repository }: Pick<RunSummary, 'repository'>): string {
+  return repository === null ? '' : `${repository.owner}/${repository.name} ${repository.ref}`
+}
+
+/** Says whether each of the words stands in the id, the objective, the agents, the labels or the repository of a run. */
+export function matchesRun(run: RunSummary, words: string): boolean {
+  const { objective = '', agents, labels } = run.request
+  const labelTexts = Object.entries(labels).map(([name, text]) => `${name}=${text}`)
+  const text = [run.run_id, objective, ...agents, ...labelTexts, repositoryName(run)].join('\n').toLowerCase()
+  return words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word))
+}
+
+export type Counts = Readonly<Record<string, number>>
+
+/** The statuses of operations, in the order in which bars and legends show them. */
+export const operationStatuses = [
+  'succeeded',
+  'unchanged',
+  'skipped',
+  'cancelled',
+  'failed',
+  'blocked',
+  'waiting',
+  'running',
+  'dispatched',
+  'ready',
+  'pending',
+] as const satisfies readonly (keyof RunSummary['counts'])[]
+
+const openStatuses: ReadonlySet<string> = new Set(['waiting', 'running', 'dispatched', 'ready', 'pending'])
+
+/** Counts the operations of a run, and those of them that have ended. */
+export function totalsOf(counts: Counts): { total: number; ended: number } {
+  let [total, ended] = [0, 0]
+  for (const [status, count] of Object.entries(counts)) {
+    total += count
+    if (!openStatuses.has(status)) ended += count
+  }
+  return { total, ended }
+}

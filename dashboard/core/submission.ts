@@ -1,0 +1,58 @@
+import type { Connection } from '#client/connection.ts'
+import { submissionForm } from '#client/multipart.ts'
+import { readStream } from '#client/read-stream.ts'
+import type { Agenda, Run, RunRequest } from '#client/wire.ts'
+import type { PlanView } from '#schemas/plan-schema.ts'
+
+/** What somebody has filled in. Lists are as they were written. */
+export type Wish = {
+  agents: readonly string[]
+  otherAgents: string
+  objective: string
+  isApproved: boolean
+  paths: string
+  operations: string
+  budget: string
+}
+
+/** What a dry run has found: the plan of the agents, or that of the objective. */
+export type Estimate = { run: Run; plan?: PlanView; agenda?: Agenda }
+
+const listed = (text: string) => text.split(/[\s,]+/).filter((part) => part !== '')
+
+/** Makes the request that a wish comes to; undefined while neither agents nor an objective are named. */
+export function requestOf(wish: Wish): RunRequest | undefined {
+  const agents = [...new Set([...wish.agents, ...listed(wish.otherAgents)])]
+  const objective = wish.objective.trim()
+  const paths = listed(wish.paths)
+  const [operations, tokens] = [Number(wish.operations), Number(wish.budget)]
+  if (agents.length === 0 && objective === '') return undefined
+  return {
+    agents,
+    ...(objective !== '' && { objective, ...(wish.isApproved && { approval: 'plan' as const }) }),
+    ...(paths.length > 0 && { paths }),
+    ...(operations > 0 && { limits: { operations } }),
+    ...(tokens > 0 && { budget: { tokens } }),
+  }
+}
+
+export async function startRun(connection: Connection, request: RunRequest, archive: Blob): Promise<string> {
+  return (await connection.json<{ run_id: string }>('/v1/runs', submissionForm(request, archive))).run_id
+}
+
+/** Has a run planned of which nothing is done, and returns what its plan says. */
+export async function estimate(
+  connection: Connection,
+  { request, archive, signal }: { request: RunRequest; archive: Blob; signal: AbortSignal },
+): Promise<Estimate> {
+  // Nobody would approve the plan of what is only estimated.
+  const { approval: _, ...planned } = request
+  const path = `/v1/runs/${await startRun(connection, { ...planned, dry_run: true }, archive)}`
+  for await (const frame of readStream(connection, `${path}/events`, { categories: ['failed'], signal }))
+    if (frame.type === 'end') break
+  const run = await connection.json<Run>(path, { signal })
+  if (run.status !== 'completed') return { run }
+  if (request.objective !== undefined)
+    return { run, agenda: await connection.json<Agenda>(`${path}/agenda`, { signal }) }
+  return { run, plan: await connection.json<PlanView>(`${path}/plan`, { signal }) }
+}

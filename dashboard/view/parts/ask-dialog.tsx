@@ -1,0 +1,53 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+
+type AskProps = {
+  title: string
+  /** Is on the button that does it. */
+  verb: string
+  isDangerous?: boolean
+  onAnswer: () => void
+  onClose: () => void
+  children?: ComponentChildren
+}
+
+/** Asks before something is done. It closes by its buttons and by Escape. */
+export function AskDialog({ title, verb, isDangerous, onAnswer, onClose, children }: AskProps) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  useEffect(() => dialog.current?.showModal(), [])
+  return (
+    <dialog ref={dialog} aria-label={title} onClose={onClose}>
+      <form class="stack" method="dialog" onSubmit={() => onAnswer()}>
+        <h2>{title}</h2>
+        {children}
+        <div class="row">
+          <button class={isDangerous === true ? 'danger' : 'primary'} type="submit">
+            {verb}
+          </button>
+          <button type="button" onClick={() => dialog.current?.close()}>
+            Leave it
+          </button>
+        </div>
+      </form>
+    </dialog>
+  )
+}
+
+type AskingButtonProps = Omit<AskProps, 'onClose'> & { label: string; disabled?: boolean }
+
+/** Is a button that asks before it does what it says. */
+export function AskingButton({ label, disabled, ...asked }: AskingButtonProps) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <button
+        class={asked.isDangerous === true ? 'danger' : undefined}
+        disabled={disabled}
+        onClick={() => setOpen(true)}
+      >
+        {label}
+      </button>
+      {isOpen && <AskDialog {...asked} onClose={() => setOpen(false)} />}
+    </>
+  )
+}

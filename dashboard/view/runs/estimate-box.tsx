@@ -1,0 +1,97 @@
+import { figure } from '#domain/figure.ts'
+import { plural } from '#domain/timeline/words.ts'
+import type { Agenda } from '#client/wire.ts'
+import type { PlanView } from '#schemas/plan-schema.ts'
+import { linkTo } from '../../core/route.ts'
+import type { Estimate } from '../../core/submission.ts'
+
+/** Shows what a dry run has found. */
+export function EstimateBox({ run, plan, agenda }: Estimate) {
+  return (
+    <section class="box" aria-label="Estimate">
+      <h2>Dry run: nothing of it was done</h2>
+      {run.status !== 'completed' && (
+        <p class="problem">
+          {run.error_code} {run.reason ?? run.status}
+        </p>
+      )}
+      {plan && <PlanTable plan={plan} />}
+      {agenda && <ItemList agenda={agenda} />}
+      <p>
+        <a href={linkTo({ page: 'run', runId: run.run_id, tab: 'overview' })}>The dry run</a>
+      </p>
+    </section>
+  )
+}
+
+function PlanTable({ plan }: { plan: PlanView }) {
+  const agents = Object.entries(plan.agents)
+  return (
+    <>
+      <div class="table-box">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Agent</th>
+              <th scope="col" class="num">
+                Nodes looked at
+              </th>
+              <th scope="col" class="num">
+                With a model
+              </th>
+              <th scope="col" class="num">
+                Without
+              </th>
+              <th scope="col" class="num">
+                Estimated tokens
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {agents.map(([name, agent]) => (
+              <tr key={name}>
+                <th scope="row">{name}</th>
+                <td class="num">{figure(agent.looked_at)}</td>
+                <td class="num">{figure(agent.planned)}</td>
+                <td class="num">{figure(agent.mechanical)}</td>
+                <td class="num">{figure(agent.estimated_tokens)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <ul class="quiet">
+        {plan.beyond_limit > 0 && <li>{plural(plan.beyond_limit, 'operation')} beyond the limit are left out</li>}
+        {plan.skipped_files.length > 0 && <li>{plural(plan.skipped_files.length, 'file')} skipped as a whole</li>}
+        {agents.flatMap(([name, { skipped }]) =>
+          skipped.map(({ reason, count }) => (
+            <li key={`${name} ${reason}`}>
+              {name}: {plural(count, 'node')} left out, {reason}
+            </li>
+          )),
+        )}
+        {plan.notices.map((notice) => (
+          <li key={notice}>{notice}</li>
+        ))}
+      </ul>
+    </>
+  )
+}
+
+function ItemList({ agenda }: { agenda: Agenda }) {
+  return (
+    <ol>
+      {agenda.items.map((item) => (
+        <li key={item.item_id}>
+          {item.capability}: {item.objective}
+          {item.counts?.estimate && (
+            <span class="quiet">
+              {' '}
+              ({plural(item.counts.estimate.operations, 'operation')}, {plural(item.counts.estimate.tokens, 'token')})
+            </span>
+          )}
+        </li>
+      ))}
+    </ol>
+  )
+}

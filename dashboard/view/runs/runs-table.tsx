@@ -1,0 +1,94 @@
+import { figure } from '#domain/figure.ts'
+import { waitingText } from '#domain/timeline/words.ts'
+import type { RunSummary } from '#schemas/run-schema.ts'
+import { roughly } from '../../core/clock.ts'
+import { linkTo } from '../../core/route.ts'
+import { repositoryName, runTitle, totalsOf } from '../../core/run-words.ts'
+import { CountsBar } from '../parts/counts-bar.tsx'
+import { StatusBadge } from '../parts/status-badge.tsx'
+import { At, Since } from '../parts/times.tsx'
+
+export function RunsTable({ runs }: { runs: readonly RunSummary[] }) {
+  if (runs.length === 0) return null
+  return (
+    <div class="table-box">
+      <table class="runs">
+        <thead>
+          <tr>
+            <th scope="col">Status</th>
+            <th scope="col">Run</th>
+            <th scope="col" class="wide">
+              Operations
+            </th>
+            <th scope="col" class="num">
+              Ended
+            </th>
+            <th scope="col" class="num wide">
+              Tokens
+            </th>
+            <th scope="col" class="wide">
+              Accepted
+            </th>
+            <th scope="col" class="num">
+              Took
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {runs.map((run) => (
+            <RunRow key={run.run_id} run={run} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function RunRow({ run }: { run: RunSummary }) {
+  const { total, ended } = totalsOf(run.counts)
+  return (
+    <tr>
+      <td>
+        <StatusBadge status={run.status} />
+      </td>
+      <th scope="row" class="wrap">
+        <a href={linkTo({ page: 'run', runId: run.run_id, tab: 'overview' })}>{runTitle(run)}</a>
+        <div class="quiet small">{[run.run_id, repositoryName(run), labelsOf(run)].filter(Boolean).join(' · ')}</div>
+        <Hint run={run} />
+      </th>
+      <td class="wide">
+        <CountsBar counts={run.counts} />
+      </td>
+      <td class="num">{total === 0 ? '' : `${figure(ended)} / ${figure(total)}`}</td>
+      <td class="num wide">{run.budget.used === 0 ? '' : figure(run.budget.used)}</td>
+      <td class="wide">
+        <At ts={run.accepted_at} />
+      </td>
+      <td class="num">{run.duration_ms === null ? <Since ts={run.accepted_at} /> : roughly(run.duration_ms)}</td>
+    </tr>
+  )
+}
+
+function labelsOf({ request }: RunSummary): string {
+  return Object.entries(request.labels)
+    .map(([name, text]) => `${name}=${text}`)
+    .join(' ')
+}
+
+/** Says what a run waits for, or why it ended so. */
+function Hint({ run }: { run: RunSummary }) {
+  if (run.open_questions > 0 && run.ended_at === null)
+    return (
+      <a class="small warn" href={linkTo({ page: 'run', runId: run.run_id, tab: 'questions' })}>
+        waits for {run.open_questions === 1 ? 'an answer' : `${run.open_questions} answers`}
+      </a>
+    )
+  const waits = waitingText(run.waiting_for)
+  if (waits !== '') return <div class="small warn">{waits}</div>
+  if (run.error_code === null) return null
+  return (
+    <div class="small bad">
+      {run.error_code} {run.reason}
+    </div>
+  )
+}

@@ -1,0 +1,87 @@
+import type { Wish } from '../../core/submission.ts'
+
+const usualAgents = ['lint', 'docstring', 'test', 'review', 'sample_data'] as const
+
+type FieldProps = { wish: Wish; onChange: (part: Partial<Wish>) => void }
+
+/** Asks who is to do what, and where. */
+export function WishFields({ wish, onChange }: FieldProps) {
+  return (
+    <>
+      <fieldset>
+        <legend>Agents</legend>
+        <div class="row">
+          {usualAgents.map((name) => (
+            <label key={name} class="check">
+              <input
+                type="checkbox"
+                checked={wish.agents.includes(name)}
+                onChange={({ currentTarget }) =>
+                  onChange({ agents: toggled(wish.agents, name, currentTarget.checked) })
+                }
+              />
+              {name}
+            </label>
+          ))}
+          <TextField label="Others" name="otherAgents" hint="names, with commas" {...{ wish, onChange }} />
+        </div>
+      </fieldset>
+      <label class="field">
+        Objective
+        <span class="quiet">
+          What is to be reached: a model plans which agents do what. Leave it empty to run the agents on all code.
+        </span>
+        <textarea
+          value={wish.objective}
+          onInput={({ currentTarget }) => onChange({ objective: currentTarget.value })}
+        />
+      </label>
+      {wish.objective.trim() !== '' && (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={wish.isApproved}
+            onChange={({ currentTarget }) => onChange({ isApproved: currentTarget.checked })}
+          />
+          Do nothing of the plan before I have approved it
+        </label>
+      )}
+      <TextField
+        label="Paths"
+        name="paths"
+        hint="files, folders or globs, such as src/**/*.py; empty: all"
+        {...{ wish, onChange }}
+      />
+      <div class="row">
+        <TextField label="At most so many operations" name="operations" isNumber {...{ wish, onChange }} />
+        <TextField label="Budget in tokens" name="budget" isNumber {...{ wish, onChange }} />
+      </div>
+    </>
+  )
+}
+
+type TextFieldProps = FieldProps & {
+  label: string
+  name: 'otherAgents' | 'paths' | 'operations' | 'budget'
+  hint?: string
+  isNumber?: boolean
+}
+
+function TextField({ label, name, hint, isNumber, wish, onChange }: TextFieldProps) {
+  return (
+    <label class="field">
+      {label}
+      <input
+        type="text"
+        inputmode={isNumber === true ? 'numeric' : 'text'}
+        placeholder={hint}
+        value={wish[name]}
+        onInput={({ currentTarget }) => onChange({ [name]: currentTarget.value })}
+      />
+    </label>
+  )
+}
+
+function toggled(agents: readonly string[], name: string, isChecked: boolean): readonly string[] {
+  return isChecked ? [...agents, name] : agents.filter((other) => other !== name)
+}
