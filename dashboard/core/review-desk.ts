@@ -6,6 +6,7 @@ import type { Event, EventCategory, Run } from '#client/wire.ts'
 import type { z } from 'zod'
 import type { ChangePage } from '#schemas/change-schema.ts'
 import { type MadeDecision, decisionIn, type ReviewedSets, withDecision, withListed } from './review-fold.ts'
+import { whileAwake } from './while-awake.ts'
 import { deciderOf, nameOfChange } from './review-words.ts'
 
 /** Is said at the foot of the page; `link` leads elsewhere. */
@@ -17,7 +18,7 @@ export type ListState = { kind: 'reading' } | { kind: 'whole' } | { kind: 'faile
 export type ReviewDesk = ReturnType<typeof openReviewDesk>
 
 const pageSize = 100
-const retryPausesMs = [500, 1_000, 2_000, 5_000]
+const retryMs = 2_000
 /** Decisions and pull requests come after the end of a run, when its own stream has ended: so it is the stream of the project that is read. */
 const path = '/v1/events'
 const categories: readonly EventCategory[] = ['decision', 'worker_output', 'run_lifecycle', 'failed']
@@ -32,7 +33,6 @@ export function openReviewDesk(connection: Connection, runId: string, me: string
     list: signal<ListState>({ kind: 'reading' }),
     /** Counts the change sets that were made since the list was read. */
     fresh: signal(0),
-    isLive: signal(false),
     notice: signal<Notice | undefined>(undefined),
   }
   const readRun = async () => {
@@ -50,24 +50,14 @@ export function openReviewDesk(connection: Connection, runId: string, me: string
     state.notice.value = publicationNotice(event) ?? state.notice.value
   }
   const whenConnected = (isAnew: boolean) => {
-    state.isLive.value = true
     void readRun().catch(() => {})
     if (isAnew || state.list.value.kind === 'failed') void list.read()
   }
-  void follow(connection, {
-    runId,
-    signal: closing.signal,
-    take,
-    whenConnected,
-    whenBroken: () => {
-      state.isLive.value = false
-      if (state.sets.value.size === 0) void list.read()
-    },
-  })
+  void whileAwake(follower({ connection, runId, take, whenConnected }), closing.signal)
   return { ...state, connection, runId, runPath, me, readAgain: list.read, close: () => closing.abort() }
 }
 
-type DeskState = Pick<ReviewDesk, 'run' | 'sets' | 'list' | 'fresh' | 'isLive' | 'notice'>
+type DeskState = Pick<ReviewDesk, 'run' | 'sets' | 'list' | 'fresh' | 'notice'>
 
 /** Reads the list page by page; asked for again meanwhile, it is read again after that. */
 function openList(
@@ -107,38 +97,34 @@ function openList(
 }
 
 type Following = {
+  connection: Connection
   runId: string
-  signal: AbortSignal
   take: (event: Event) => void
   /** `isAnew`: what happened before is not told again. */
   whenConnected: (isAnew: boolean) => void
-  whenBroken: () => void
 }
 
-async function follow(
-  connection: Connection,
-  { runId, signal: closing, take, whenConnected, whenBroken }: Following,
-): Promise<void> {
+/** Returns what follows the events of a run, also after its end; called again, it goes on where it stopped. */
+function follower({ connection, runId, take, whenConnected }: Following): (signal: AbortSignal) => Promise<void> {
   let after: string | undefined
-  for (let failures = 0; !closing.aborted;) {
-    try {
-      for await (const frame of readStream(connection, path, { after, categories, signal: closing })) {
-        failures = 0
-        if (frame.type === 'connected') {
-          whenConnected(after === undefined)
-          after ??= frame.id
+  return async (signal) => {
+    while (!signal.aborted) {
+      try {
+        for await (const frame of readStream(connection, path, { after, categories, signal })) {
+          if (frame.type === 'connected') {
+            whenConnected(after === undefined)
+            after ??= frame.id
+          }
+          if (frame.type === 'resync') after = undefined
+          if (frame.type !== 'event') continue
+          after = frame.id
+          if (frame.event.run_id === runId) take(frame.event)
         }
-        if (frame.type === 'resync') after = undefined
-        if (frame.type !== 'event') continue
-        after = frame.id
-        if (frame.event.run_id === runId) take(frame.event)
+      } catch (error) {
+        if (signal.aborted) return
+        if (!(error instanceof NoAnswer) && !(error instanceof RemoraProblem)) throw error
+        await pause(retryMs, signal).catch(() => {})
       }
-    } catch (error) {
-      if (closing.aborted) return
-      if (!(error instanceof NoAnswer) && !(error instanceof RemoraProblem)) throw error
-      whenBroken()
-      await pause(retryPausesMs[Math.min(failures, retryPausesMs.length - 1)] ?? 0, closing).catch(() => {})
-      failures += 1
     }
   }
 }

@@ -2,6 +2,7 @@ import type { RefObject } from 'preact'
 import { countVerdicts } from '../../core/review-filter.ts'
 import type { Verdict } from '../../core/review-fold.ts'
 import { counted, type ProofState } from '../../core/review-words.ts'
+import { usePage } from '../page-context.ts'
 import { type ReviewScreen, setFilter, setLayout } from './review-screen.ts'
 
 const verdicts: readonly Verdict[] = ['pending', 'accepted', 'rejected']
@@ -105,6 +106,7 @@ function Choice({ label, value, options, onChoice }: ChoiceProps) {
 /** Counts what was decided, of all that the run has. */
 export function ReviewCounts({ screen: { desk } }: { screen: ReviewScreen }) {
   const { all, pending, accepted, rejected } = countVerdicts(desk.sets.value.values())
+  const { isAway } = usePage()
   const isReading = desk.list.value.kind === 'reading'
   return (
     <p class="review-counts" role="status">
@@ -112,7 +114,7 @@ export function ReviewCounts({ screen: { desk } }: { screen: ReviewScreen }) {
       {isReading ? ' so far' : ''}: {pending.toLocaleString('en')} pending,{' '}
       <span class="good">{accepted.toLocaleString('en')} accepted</span>,{' '}
       <span class="bad">{rejected.toLocaleString('en')} rejected</span>
-      {!desk.isLive.value && <span class="warn"> · not connected: decisions of others are not shown</span>}
+      {isAway.value && <span class="warn"> · not connected: decisions of others are not shown</span>}
     </p>
   )
 }
