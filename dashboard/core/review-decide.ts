@@ -1,6 +1,6 @@
 import { RemoraProblem } from '#client/connection.ts'
 import type { DecisionsRequest } from '#client/wire.ts'
-import type { DecisionsView, RefusedView, RejectedRetry } from '#schemas/decision-schema.ts'
+import type { DecisionsView, RejectedRetry } from '#schemas/decision-schema.ts'
 import type { Notice, ReviewDesk } from './review-desk.ts'
 import { type WantedDecision, withAnswer, withoutSending, withSent } from './review-fold.ts'
 import { counted, nameOfChange } from './review-words.ts'
@@ -72,19 +72,14 @@ function noticeOf(answers: readonly Answer[]): Notice {
   if (made > 2 || (made > 1 && first?.because_of === undefined)) parts.push(`Decided on ${counted(made, 'change')}`)
   else
     parts.push(...decisions.map((one) => `${wordOf(one.verdict)} ${nameOfChange(one)}${one.made ? '' : ', as before'}`))
-  if (refused > 0) parts.push(refusedText(answers[0]?.refused[0], refused))
+  if (refused > 0) parts.push(`${counted(refused, 'decision')} refused: the changes say why`)
   if (retry) parts.push(retryText(retry))
-  return { text: parts.join(' · '), tone: refused > 0 ? 'warn' : 'good' }
+  const about = answers.flatMap((answer) => answer.refused)[0]?.change_set_id
+  return { text: parts.join(' · '), tone: refused > 0 ? 'warn' : 'good', ...(about !== undefined && { about }) }
 }
 
 function wordOf(verdict: string): string {
   return verdict === 'accepted' ? 'Accepted' : verdict === 'rejected' ? 'Rejected' : 'Pending again:'
-}
-
-function refusedText(first: RefusedView | undefined, count: number): string {
-  return count === 1 && first !== undefined
-    ? `Refused: ${first.detail}`
-    : `${counted(count, 'decision')} refused: they say why`
 }
 
 function retryText({ generation, operations }: RejectedRetry): string {

@@ -9,8 +9,12 @@ import { type MadeDecision, decisionIn, type ReviewedSets, withDecision, withLis
 import { whileAwake } from './while-awake.ts'
 import { deciderOf, nameOfChange } from './review-words.ts'
 
-/** Is said at the foot of the page; `link` leads elsewhere. */
-export type Notice = { text: string; tone: 'good' | 'warn' | 'bad' | 'quiet'; link?: string }
+export function isEndedRun(run: Run | undefined): boolean {
+  return typeof run?.ended_at === 'string'
+}
+
+/** Is said at the foot of the page; `link` leads elsewhere, `about` is the change that it is about. */
+export type Notice = { text: string; tone: 'good' | 'warn' | 'bad' | 'quiet'; link?: string; about?: string }
 
 /** How far the list of change sets was read. */
 export type ListState = { kind: 'reading' } | { kind: 'whole' } | { kind: 'failed'; error: unknown }
@@ -105,12 +109,12 @@ type Following = {
 }
 
 /** Returns what follows the events of a run, also after its end; called again, it goes on where it stopped. */
-function follower({ connection, runId, take, whenConnected }: Following): (signal: AbortSignal) => Promise<void> {
+function follower({ connection, runId, take, whenConnected }: Following): (spell: AbortSignal) => Promise<void> {
   let after: string | undefined
-  return async (signal) => {
-    while (!signal.aborted) {
+  return async (spell) => {
+    while (!spell.aborted) {
       try {
-        for await (const frame of readStream(connection, path, { after, categories, signal })) {
+        for await (const frame of readStream(connection, path, { after, categories, signal: spell })) {
           if (frame.type === 'connected') {
             whenConnected(after === undefined)
             after ??= frame.id
@@ -121,9 +125,9 @@ function follower({ connection, runId, take, whenConnected }: Following): (signa
           if (frame.event.run_id === runId) take(frame.event)
         }
       } catch (error) {
-        if (signal.aborted) return
+        if (spell.aborted) return
         if (!(error instanceof NoAnswer) && !(error instanceof RemoraProblem)) throw error
-        await pause(retryMs, signal).catch(() => {})
+        await pause(retryMs, spell).catch(() => {})
       }
     }
   }
@@ -138,7 +142,7 @@ function takeDecision(made: MadeDecision, { me, state }: { me: string; state: De
   if (set === undefined || set === before.get(made.id) || who === 'you') return
   const { verdict } = made.decision
   const what = verdict === 'pending' ? 'took back the decision on' : verdict
-  state.notice.value = { text: `${who} ${what} ${nameOfChange(set.change)}`, tone: 'quiet' }
+  state.notice.value = { text: `${who} ${what} ${nameOfChange(set.change)}`, tone: 'quiet', about: made.id }
 }
 
 function publicationNotice({ event, data }: Event): Notice | undefined {

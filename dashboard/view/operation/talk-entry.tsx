@@ -35,7 +35,7 @@ function Reply({ entry: { exchange, reply } }: { entry: EntryOf<'model'> }) {
   return (
     <div class="said-by">
       {exchange !== null && <Exchange exchange={exchange} />}
-      {reply?.content != null && reply.content !== '' && <LongText text={reply.content} />}
+      {reply !== null && reply.content !== null && reply.content !== '' && <LongText text={reply.content} />}
       {reply?.tool_calls.map((call) => (
         <div key={call.id} class="call">
           <p>

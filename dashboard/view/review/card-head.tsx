@@ -2,8 +2,7 @@ import { useMemo } from 'preact/hooks'
 import { parseDiff } from '../../core/diff.ts'
 import { verdictOf } from '../../core/review-fold.ts'
 import { visibleText } from '../../core/review-words.ts'
-import type { CardProps } from './change-card.tsx'
-import { decideOne, startRejecting, toggle, toggleViewed, undo } from './review-screen.ts'
+import { type CardProps, decideOne, startRejecting, toggle, toggleViewed, undo } from './review-screen.ts'
 
 const states = { pending: undefined, accepted: 'good', rejected: 'bad' } as const
 

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { linkTo } from '../../core/route.ts'
-import { type ReviewedSet, verdictOf } from '../../core/review-fold.ts'
+import { verdictOf } from '../../core/review-fold.ts'
 import { markOf } from '../../core/review-viewed.ts'
 import { counted, leftOutWords, nameOfChange, visibleText } from '../../core/review-words.ts'
 import { CardHead } from './card-head.tsx'
@@ -9,18 +9,8 @@ import { DiffView } from './diff-view.tsx'
 import { EvidencePanel } from './evidence-panel.tsx'
 import { RefusalBox } from './refusal-box.tsx'
 import { RejectForm } from './reject-form.tsx'
-import { goTo, type ReviewScreen, toggle } from './review-screen.ts'
+import { type CardProps, type ReviewScreen, showChange, toggle } from './review-screen.ts'
 import { SummaryLine } from './summary-line.tsx'
-
-export type CardProps = {
-  screen: ReviewScreen
-  set: ReviewedSet
-  /** The key of its row. */
-  rowKey: string
-  /** Is set in the list by file: only this file's part of the change is shown. */
-  path: string | undefined
-  mayDecide: boolean
-}
 
 /** Shows one change: what it is, its diff with the evidence beside it, and the decision on it. */
 export function ChangeCard(props: CardProps) {
@@ -103,7 +93,7 @@ function BuiltOn({ screen, ids, words }: { screen: ReviewScreen; ids: readonly s
         <button
           key={set.change.change_set_id}
           class="plain"
-          onClick={() => goTo(screen, `${set.change.change_set_id} `)}
+          onClick={() => showChange(screen, set.change.change_set_id)}
         >
           {visibleText(nameOfChange({ ...set.change, path: '' }))} ({verdictOf(set)})
         </button>

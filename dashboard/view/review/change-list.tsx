@@ -9,6 +9,7 @@ type ListProps = { screen: ReviewScreen; mayDecide: boolean }
 
 /** The toolbar above the list stays in sight. */
 const barHeight = 56
+const gap = 14
 const [headHeight, lineHeight, foldedHeight] = [120, 20, 54]
 
 /** Shows the changes one after the other, in the page itself; only those that can be seen are drawn and highlighted. */
@@ -82,6 +83,9 @@ function useVirtual(screen: ReviewScreen, box: { current: HTMLDivElement | null 
   }
   const [virtualizer] = useState(() => new Virtualizer<Window, HTMLElement>(options))
   virtualizer.setOptions(options)
+  // What is decided on grows by a line: what is read below it stays where it is.
+  virtualizer.shouldAdjustScrollPositionOnItemSizeChange = ({ end }, _delta, { scrollOffset, scrollDirection }) =>
+    end <= (scrollOffset ?? 0) + barHeight + gap && scrollDirection !== 'backward'
   useEffect(() => virtualizer._didMount(), [virtualizer])
   useLayoutEffect(() => virtualizer._willUpdate())
   useLayoutEffect(() => {

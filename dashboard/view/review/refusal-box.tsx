@@ -1,4 +1,4 @@
-import type { RefusedView } from '#schemas/decision-schema.ts'
+import type { DecisionView, RefusedView } from '#schemas/decision-schema.ts'
 import { wantedOf } from '../../core/review-bulk.ts'
 import type { ReviewedSet } from '../../core/review-fold.ts'
 import { deciderOf, nameOfChange, visibleText } from '../../core/review-words.ts'
@@ -15,9 +15,7 @@ export function RefusalBox({ screen, set, refused: { wanted, by } }: RefusalProp
     <div class="problem refusal" role="alert">
       <p>
         <b>Not {verbs[wanted]}.</b>{' '}
-        {by.error_code === 'WORK_003' && decision
-          ? `${deciderOf(decision, screen.desk.me)} has decided meanwhile: ${decision.verdict}${decision.reason === null ? '' : `, “${decision.reason}”`}. Decide again if you see it otherwise.`
-          : visibleText(by.detail)}{' '}
+        {visibleText(decision === undefined ? by.detail : lateWords(decision, screen.desk.me))}{' '}
         <span class="mono">{by.error_code}</span>
       </p>
       <Texts by={by} />
@@ -25,6 +23,12 @@ export function RefusalBox({ screen, set, refused: { wanted, by } }: RefusalProp
       <Choice screen={screen} set={set} wanted={wanted} by={by} />
     </div>
   )
+}
+
+function lateWords(decision: DecisionView, me: string): string {
+  const who = deciderOf(decision, me)
+  const why = decision.reason === null ? '' : `, “${decision.reason}”`
+  return `${who === 'you' ? 'You have' : `${who} has`} decided otherwise meanwhile: ${decision.verdict}${why}. Decide again if you see it otherwise.`
 }
 
 function Texts({ by: { conflict } }: { by: RefusedView }) {

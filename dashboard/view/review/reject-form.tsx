@@ -36,25 +36,33 @@ export function RejectForm({ screen, isByProgram }: { screen: ReviewScreen; isBy
           onInput={(event) => (rejecting.value = { ...given, reason: event.currentTarget.value })}
         />
       </label>
-      <div class="row">
-        {!isByProgram && (
-          <label class="check">
-            <input
-              type="checkbox"
-              checked={given.isRetried}
-              onChange={(event) => (rejecting.value = { ...given, isRetried: event.currentTarget.checked })}
-            />
-            Have the agent try again with this word
-          </label>
-        )}
-        <span class="push" />
-        <button type="button" onClick={() => (rejecting.value = undefined)}>
-          Cancel
-        </button>
-        <button class="danger" type="submit">
-          {given.reason.trim() === '' ? 'Reject without a word' : given.isRetried ? 'Reject, and try again' : 'Reject'}
-        </button>
-      </div>
+      <RejectButtons rejecting={rejecting} isByProgram={isByProgram} />
     </form>
+  )
+}
+
+function RejectButtons({ rejecting, isByProgram }: Pick<ReviewScreen, 'rejecting'> & { isByProgram: boolean }) {
+  const given = rejecting.value
+  if (given === undefined) return null
+  return (
+    <div class="row">
+      {!isByProgram && (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={given.isRetried}
+            onChange={(event) => (rejecting.value = { ...given, isRetried: event.currentTarget.checked })}
+          />
+          Have the agent try again with this word
+        </label>
+      )}
+      <span class="push" />
+      <button type="button" onClick={() => (rejecting.value = undefined)}>
+        Cancel
+      </button>
+      <button class="danger" type="submit">
+        {given.reason.trim() === '' ? 'Reject without a word' : given.isRetried ? 'Reject, and try again' : 'Reject'}
+      </button>
+    </div>
   )
 }

@@ -3,9 +3,9 @@ import { RemoraProblem } from '#client/connection.ts'
 import type { z } from 'zod'
 import type { PublicationAsked } from '#schemas/github-schema.ts'
 import type { Retried } from '#schemas/intake-schema.ts'
-import type { ReviewDesk } from '../../core/review-desk.ts'
+import { isEndedRun, type ReviewDesk } from '../../core/review-desk.ts'
 import { countVerdicts } from '../../core/review-filter.ts'
-import { verdictOf } from '../../core/review-fold.ts'
+import type { ReviewedSet } from '../../core/review-fold.ts'
 import { counted } from '../../core/review-words.ts'
 import type { ReviewScreen } from './review-screen.ts'
 
@@ -20,14 +20,8 @@ export function ReviewActions({ screen, mayDecide }: { screen: ReviewScreen; may
       .catch((error: unknown) => (desk.notice.value = { text: wordsOf(error), tone: 'bad' }))
       .finally(() => setBusy(undefined))
   }
-  const rejected = [...desk.sets.value.values()].filter(
-    (set) =>
-      verdictOf(set) === 'rejected' &&
-      set.change.decision?.reason != null &&
-      set.change.rules.length === 0 &&
-      !set.change.is_redone,
-  )
-  const isOver = desk.run.value?.ended_at != null
+  const rejected = [...desk.sets.value.values()].filter(mayBeRetried)
+  const isOver = isEndedRun(desk.run.value)
   const shown = screen.shown.value.length
   return (
     <div class="row review-actions">
@@ -85,6 +79,12 @@ function PullRequest({ desk, isAble, onAsk }: { desk: ReviewDesk; isAble: boolea
       )}
     </>
   )
+}
+
+/** A program would make the same change again, and without a word an agent would not know what to do otherwise. */
+function mayBeRetried({ change, sending }: ReviewedSet): boolean {
+  const isRejected = (sending ?? change.verdict) === 'rejected' && !change.is_redone
+  return isRejected && typeof change.decision?.reason === 'string' && change.rules.length === 0
 }
 
 /** An address comes from a code host: one that is not of the web is shown, and not followed. */

@@ -36,11 +36,10 @@ function pressed({ key, ctrlKey, metaKey, altKey }: KeyboardEvent) {
 }
 
 function placeOf(target: EventTarget | null) {
-  const element = target instanceof Element ? target : undefined
-  const isTyping = element?.closest('input, textarea, select, [contenteditable]') != null
+  const isTyping = target instanceof Element && target.closest('input, textarea, select, [contenteditable]') !== null
   return {
     isElsewhere: isTyping || document.querySelector('dialog[open]') !== null,
-    isOnControl: element?.closest('button, a, summary') != null,
+    isOnControl: target instanceof Element && target.closest('button, a, summary') !== null,
   }
 }
 

@@ -4,7 +4,7 @@ import { decide, type DecideOptions } from '../../core/review-decide.ts'
 import { wantedOf } from '../../core/review-bulk.ts'
 import type { ReviewDesk } from '../../core/review-desk.ts'
 import { nextRow, type ReviewFilter, type ReviewRow, rowsOf, shownSets } from '../../core/review-filter.ts'
-import { verdictOf, type WantedDecision, withoutRefusal } from '../../core/review-fold.ts'
+import { type ReviewedSet, verdictOf, type WantedDecision, withoutRefusal } from '../../core/review-fold.ts'
 import { markOf, readViewed, withViewed } from '../../core/review-viewed.ts'
 
 /** What a reviewer writes about a change before it is rejected. It is kept here, since the card may be scrolled away. */
@@ -49,6 +49,17 @@ export function openScreen(desk: ReviewDesk) {
   return screen
 }
 
+/** Is what a card is drawn of. */
+export type CardProps = {
+  screen: ReviewScreen
+  set: ReviewedSet
+  /** The key of its row. */
+  rowKey: string
+  /** Is set in the list by file: only this file's part of the change is shown. */
+  path: string | undefined
+  mayDecide: boolean
+}
+
 export function keyOfRow(row: ReviewRow): string {
   return row.kind === 'file' ? `file ${row.path}` : `${row.id} ${row.path ?? ''}`
 }
@@ -91,6 +102,12 @@ export function move(screen: ReviewScreen, step: 1 | -1, { isPending = false } =
 export function goTo({ current, goal }: ReviewScreen, key: string): void {
   current.value = key
   goal.value = { key }
+}
+
+/** Goes to a change that is in the list. */
+export function showChange(screen: ReviewScreen, id: string | undefined): void {
+  const row = screen.rows.value.find((one) => one.kind === 'change' && one.id === id)
+  if (row !== undefined) goTo(screen, keyOfRow(row))
 }
 
 /** Decides on sets as they are shown. */

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { openReviewDesk } from '../../core/review-desk.ts'
+import { isEndedRun, openReviewDesk } from '../../core/review-desk.ts'
 import { ProblemBox } from '../parts/problem-box.tsx'
 import { useMayWrite, usePage } from '../page-context.ts'
 import { BulkDialog } from './bulk-dialog.tsx'
@@ -7,7 +7,7 @@ import { ChangeList } from './change-list.tsx'
 import { KeysDialog } from './keys-dialog.tsx'
 import { ReviewActions, OutsideLink } from './review-actions.tsx'
 import { useReviewKeys } from './review-keys.ts'
-import { openScreen, type ReviewScreen } from './review-screen.ts'
+import { openScreen, type ReviewScreen, showChange } from './review-screen.ts'
 import { ReviewCounts, ReviewToolbar } from './review-toolbar.tsx'
 
 /** Shows what a run has changed, and takes decisions on it. */
@@ -50,7 +50,7 @@ function Nothing({ screen: { desk, shown } }: { screen: ReviewScreen }) {
   if (desk.sets.value.size > 0) return <p class="quiet">No change is like that.</p>
   if (list === 'reading') return <p class="quiet">Reading the changes …</p>
   if (list === 'failed') return null
-  const isOver = desk.run.value?.ended_at != null
+  const isOver = isEndedRun(desk.run.value)
   return (
     <p class="quiet">
       {isOver ? 'The run has changed nothing.' : 'Nothing has changed so far: changes come here as they are made.'}
@@ -59,7 +59,8 @@ function Nothing({ screen: { desk, shown } }: { screen: ReviewScreen }) {
 }
 
 /** Says what was decided last, here or by others, and what is new. */
-function Foot({ screen: { desk } }: { screen: ReviewScreen }) {
+function Foot({ screen }: { screen: ReviewScreen }) {
+  const { desk } = screen
   const { notice, fresh } = desk
   const said = notice.value
   useEffect(() => {
@@ -75,6 +76,11 @@ function Foot({ screen: { desk } }: { screen: ReviewScreen }) {
       {said !== undefined && (
         <p class={`said ${said.tone}`}>
           {said.text} {said.link !== undefined && <OutsideLink url={said.link} words={said.link} />}
+          {said.about !== undefined && (
+            <button class="plain" onClick={() => showChange(screen, said.about)}>
+              Show it
+            </button>
+          )}
           <button class="plain" aria-label="Dismiss" onClick={() => (notice.value = undefined)}>
             ✕
           </button>

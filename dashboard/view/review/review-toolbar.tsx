@@ -16,9 +16,7 @@ type ToolbarProps = { screen: ReviewScreen; search: RefObject<HTMLInputElement |
 
 /** Chooses which changes are shown, and how. It stays in sight. */
 export function ReviewToolbar({ screen, search }: ToolbarProps) {
-  const { filter, shown, desk, isByFile, isSplit } = screen
-  const all = [...desk.sets.value.values()]
-  const agents = [...new Set(all.map(({ change }) => change.agent))].toSorted()
+  const { filter, shown } = screen
   const { agent, path, evidence, verdict } = filter.value
   const isFiltered = [agent, path, evidence, verdict].some((one) => one !== undefined)
   return (
@@ -34,6 +32,29 @@ export function ReviewToolbar({ screen, search }: ToolbarProps) {
           if (event.key === 'Escape' || event.key === 'Enter') event.currentTarget.blur()
         }}
       />
+      <Choices screen={screen} />
+      {isFiltered && (
+        <button
+          class="plain"
+          onClick={() =>
+            setFilter(screen, { agent: undefined, path: undefined, evidence: undefined, verdict: undefined })
+          }
+        >
+          {counted(shown.value.length, 'change')} shown · all
+        </button>
+      )}
+      <span class="push" />
+      <LayoutButtons screen={screen} />
+    </div>
+  )
+}
+
+/** Chooses by what the changes have in common. */
+function Choices({ screen }: { screen: ReviewScreen }) {
+  const { agent, evidence, verdict } = screen.filter.value
+  const agents = [...new Set([...screen.desk.sets.value.values()].map(({ change }) => change.agent))].toSorted()
+  return (
+    <>
       <Choice
         label="Agent"
         value={agent}
@@ -52,17 +73,14 @@ export function ReviewToolbar({ screen, search }: ToolbarProps) {
         options={verdicts.map((name) => [name, name])}
         onChoice={(value) => setFilter(screen, { verdict: verdicts.find((name) => name === value) })}
       />
-      {isFiltered && (
-        <button
-          class="plain"
-          onClick={() =>
-            setFilter(screen, { agent: undefined, path: undefined, evidence: undefined, verdict: undefined })
-          }
-        >
-          {counted(shown.value.length, 'change')} shown · all
-        </button>
-      )}
-      <span class="push" />
+    </>
+  )
+}
+
+function LayoutButtons({ screen }: { screen: ReviewScreen }) {
+  const { isByFile, isSplit } = screen
+  return (
+    <>
       <button aria-pressed={isByFile.value} onClick={() => setLayout(screen, { isByFile: !isByFile.value })}>
         By file
       </button>
@@ -72,7 +90,7 @@ export function ReviewToolbar({ screen, search }: ToolbarProps) {
       <button aria-label="Keys" title="Keys" onClick={() => (screen.dialog.value = { kind: 'keys' })}>
         ?
       </button>
-    </div>
+    </>
   )
 }
 
