@@ -37,8 +37,7 @@ export async function decide(
       onProgress?.(at + slice.length)
     } catch (error) {
       sets.value = withoutSending(sets.value, wanted.slice(at))
-      const why = error instanceof Error ? error.message : String(error)
-      desk.notice.value = { text: `Not decided: ${why}`, tone: 'bad' }
+      desk.notice.value = { text: `Not decided: ${faultWords(error)}`, tone: 'bad' }
       return undefined
     }
   }
@@ -87,4 +86,10 @@ function retryText({ generation, operations }: RejectedRetry): string {
   return generation === null
     ? `${what} to be tried again when the run has ended`
     : `${what} tried again in generation ${generation}`
+}
+
+/** Says why a request came to nothing. */
+export function faultWords(error: unknown): string {
+  if (error instanceof RemoraProblem) return `${error.message} (${error.code})`
+  return error instanceof Error ? `the service does not answer (${error.message}): try again` : String(error)
 }

@@ -48,6 +48,12 @@ export function ChangeCard(props: CardProps) {
 
 function CardBody({ screen, set: { change }, path }: CardProps) {
   const { change_set_id: id, conflict, files } = change
+  const isSplit = screen.isSplit.value
+  // What is drawn costs the most, and is the same while only the decision is another.
+  const diff = useMemo(
+    () => <DiffView diff={change.diff} isSplit={isSplit} path={path} />,
+    [change.diff, isSplit, path],
+  )
   const others = files.filter((file) => path !== undefined && file.path !== path)
   return (
     <div class="change-body">
@@ -74,9 +80,7 @@ function CardBody({ screen, set: { change }, path }: CardProps) {
           The conversation
         </a>
       </div>
-      <div class="change-diff">
-        <DiffView diff={change.diff} isSplit={screen.isSplit.value} path={path} />
-      </div>
+      <div class="change-diff">{diff}</div>
     </div>
   )
 }

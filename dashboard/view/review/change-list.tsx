@@ -1,5 +1,6 @@
 import { observeWindowOffset, observeWindowRect, Virtualizer, windowScroll } from '@tanstack/virtual-core'
 import { useCallback, useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
+import type { ChangeView } from '#schemas/change-schema.ts'
 import type { ReviewRow } from '../../core/review-filter.ts'
 import { visibleText, counted } from '../../core/review-words.ts'
 import { ChangeCard } from './change-card.tsx'
@@ -88,17 +89,29 @@ function useVirtual(screen: ReviewScreen, box: { current: HTMLDivElement | null 
     end <= (scrollOffset ?? 0) + barHeight + gap && scrollDirection !== 'backward'
   useEffect(() => virtualizer._didMount(), [virtualizer])
   useLayoutEffect(() => virtualizer._willUpdate())
-  useLayoutEffect(() => {
-    const top = (box.current?.getBoundingClientRect().top ?? 0) + window.scrollY
-    if (Math.abs(top - margin) > 1) setMargin(top)
-  })
+  useEffect(() => {
+    // What stands above the list may grow, and the page with it. To ask for the place in each drawing would cost a layout each time.
+    const observer = new ResizeObserver(() =>
+      setMargin(Math.round((box.current?.getBoundingClientRect().top ?? 0) + window.scrollY)),
+    )
+    observer.observe(document.body)
+    return () => observer.disconnect()
+  }, [])
   return virtualizer
+}
+
+const lineCounts = new WeakMap<ChangeView, number>()
+
+function countLines(change: ChangeView): number {
+  const known = lineCounts.get(change) ?? change.diff.split('\n').length
+  lineCounts.set(change, known)
+  return known
 }
 
 /** Guesses the height of a row that was not drawn yet. */
 function heightOf({ desk, isSplit }: ReviewScreen, row: ReviewRow | undefined): number {
-  if (row === undefined || row.kind === 'file') return foldedHeight
-  const diff = desk.sets.value.get(row.id)?.change.diff ?? ''
-  const lines = Math.min(300, diff.split('\n').length - 4)
+  const change = row?.kind === 'change' ? desk.sets.value.get(row.id)?.change : undefined
+  if (change === undefined) return foldedHeight
+  const lines = Math.min(300, countLines(change) - 4)
   return headHeight + lineHeight * Math.max(8, isSplit.value ? lines * 0.7 : lines)
 }

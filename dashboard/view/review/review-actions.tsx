@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
-import { RemoraProblem } from '#client/connection.ts'
 import type { z } from 'zod'
 import type { PublicationAsked } from '#schemas/github-schema.ts'
 import type { Retried } from '#schemas/intake-schema.ts'
 import { isEndedRun, type ReviewDesk } from '../../core/review-desk.ts'
+import { faultWords } from '../../core/review-decide.ts'
 import { countVerdicts } from '../../core/review-filter.ts'
 import type { ReviewedSet } from '../../core/review-fold.ts'
 import { counted } from '../../core/review-words.ts'
@@ -17,7 +17,7 @@ export function ReviewActions({ screen, mayDecide }: { screen: ReviewScreen; may
   const doing = (name: string, work: () => Promise<void>) => () => {
     setBusy(name)
     work()
-      .catch((error: unknown) => (desk.notice.value = { text: wordsOf(error), tone: 'bad' }))
+      .catch((error: unknown) => (desk.notice.value = { text: faultWords(error), tone: 'bad' }))
       .finally(() => setBusy(undefined))
   }
   const rejected = [...desk.sets.value.values()].filter(mayBeRetried)
@@ -126,9 +126,4 @@ async function savePatch({ connection, runPath, runId, notice }: ReviewDesk): Pr
   link.download = `${runId}.patch`
   link.click()
   URL.revokeObjectURL(link.href)
-}
-
-function wordsOf(error: unknown): string {
-  if (error instanceof RemoraProblem) return `${error.message} (${error.code})`
-  return error instanceof Error ? `The service does not answer: ${error.message}` : String(error)
 }

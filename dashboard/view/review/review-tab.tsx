@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { pause } from '#client/timers.ts'
 import { isEndedRun, openReviewDesk } from '../../core/review-desk.ts'
 import { ProblemBox } from '../parts/problem-box.tsx'
 import { useMayWrite, usePage } from '../page-context.ts'
@@ -58,6 +59,9 @@ function Nothing({ screen: { desk, shown } }: { screen: ReviewScreen }) {
   )
 }
 
+/** What went well is said for so long. */
+const restMs = 8_000
+
 /** Says what was decided last, here or by others, and what is new. */
 function Foot({ screen }: { screen: ReviewScreen }) {
   const { desk } = screen
@@ -66,6 +70,15 @@ function Foot({ screen }: { screen: ReviewScreen }) {
   useEffect(() => {
     if (fresh.value > 0 && desk.sets.value.size === 0) void desk.readAgain()
   }, [fresh.value])
+  useEffect(() => {
+    const shown = new AbortController()
+    const hide = async () => {
+      await pause(restMs, shown.signal)
+      notice.value = undefined
+    }
+    if (said?.tone === 'good' || said?.tone === 'quiet') hide().catch(() => {})
+    return () => shown.abort()
+  }, [said])
   return (
     <div class="review-foot" role="status" aria-live="polite">
       {fresh.value > 0 && (

@@ -1,4 +1,6 @@
 import type { RefObject } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { pause } from '#client/timers.ts'
 import { countVerdicts } from '../../core/review-filter.ts'
 import type { Verdict } from '../../core/review-fold.ts'
 import { counted, type ProofState } from '../../core/review-words.ts'
@@ -21,17 +23,7 @@ export function ReviewToolbar({ screen, search }: ToolbarProps) {
   const isFiltered = [agent, path, evidence, verdict].some((one) => one !== undefined)
   return (
     <div class="toolbar review-bar" role="search" aria-label="Which changes">
-      <input
-        ref={search}
-        type="search"
-        aria-label="Path or name"
-        placeholder="Path or name  /"
-        value={path ?? ''}
-        onInput={(event) => setFilter(screen, { path: event.currentTarget.value || undefined })}
-        onKeyDown={(event) => {
-          if (event.key === 'Escape' || event.key === 'Enter') event.currentTarget.blur()
-        }}
-      />
+      <WordField screen={screen} search={search} />
       <Choices screen={screen} />
       {isFiltered && (
         <button
@@ -46,6 +38,37 @@ export function ReviewToolbar({ screen, search }: ToolbarProps) {
       <span class="push" />
       <LayoutButtons screen={screen} />
     </div>
+  )
+}
+
+/** A list of thousands is searched when somebody rests, not with each letter. */
+const restMs = 120
+
+function WordField({ screen, search }: ToolbarProps) {
+  const { path = '' } = screen.filter.value
+  const [text, setText] = useState(path)
+  useEffect(() => setText(path), [path])
+  useEffect(() => {
+    const typing = new AbortController()
+    const choose = async () => {
+      await pause(restMs, typing.signal)
+      setFilter(screen, { path: text || undefined })
+    }
+    if (text !== path) choose().catch(() => {}) // something more was typed
+    return () => typing.abort()
+  }, [text])
+  return (
+    <input
+      ref={search}
+      type="search"
+      aria-label="Path or name"
+      placeholder="Path or name  /"
+      value={text}
+      onInput={(event) => setText(event.currentTarget.value)}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape' || event.key === 'Enter') event.currentTarget.blur()
+      }}
+    />
   )
 }
 
