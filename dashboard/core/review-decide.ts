@@ -64,21 +64,30 @@ function isRefused(document: object): document is Refused {
 function noticeOf(answers: readonly Answer[]): Notice {
   const decisions = answers.flatMap((answer) => answer.decisions)
   const refused = answers.reduce((sum, answer) => sum + answer.refused_count, 0)
-  const made = answers.reduce((sum, answer) => sum + answer.made, 0)
   const retry = answers.findLast((answer) => answer.retry !== null)?.retry
-  const [first] = decisions
-  const parts: string[] = []
-  if (made > 2 || (made > 1 && first?.because_of === undefined)) parts.push(`Decided on ${counted(made, 'change')}`)
-  else
-    parts.push(...decisions.map((one) => `${wordOf(one.verdict)} ${nameOfChange(one)}${one.made ? '' : ', as before'}`))
-  if (refused > 0) parts.push(`${counted(refused, 'decision')} refused: the changes say why`)
-  if (retry) parts.push(retryText(retry))
+  const parts = [
+    decisions.length > 0 ? decidedText(decisions) : '',
+    refused > 0 ? `${counted(refused, 'decision')} refused: the changes say why` : '',
+    retry ? retryText(retry) : '',
+  ]
   const about = answers.flatMap((answer) => answer.refused)[0]?.change_set_id
-  return { text: parts.join(' · '), tone: refused > 0 ? 'warn' : 'good', ...(about !== undefined && { about }) }
+  const text = parts.filter((part) => part !== '').join(' · ')
+  return { text, tone: refused > 0 ? 'warn' : 'good', ...(about !== undefined && { about }) }
 }
 
-function wordOf(verdict: string): string {
-  return verdict === 'accepted' ? 'Accepted' : verdict === 'rejected' ? 'Rejected' : 'Pending again:'
+const mostNamed = 3
+const words = { accepted: 'Accepted', rejected: 'Rejected', pending: 'Pending again:' } as const
+
+/** Names what was decided, and what was decided with it; of many there is a number. */
+function decidedText(decisions: DecisionsView['decisions']): string {
+  const own = decisions.filter(({ because_of: because }) => because === undefined)
+  const [first = decisions[0]] = own
+  const word = first === undefined ? '' : words[first.verdict]
+  if (own.length !== 1 || decisions.length > mostNamed) return `${word} ${counted(decisions.length, 'change')}`
+  const others = decisions.filter((one) => one !== first).map((one) => nameOfChange(one))
+  const name = first === undefined ? '' : nameOfChange(first)
+  const before = first?.made === true ? '' : ', as before'
+  return `${word} ${name}${before}${others.length === 0 ? '' : `, and with it ${others.join(', ')}`}`
 }
 
 function retryText({ generation, operations }: RejectedRetry): string {

@@ -67,7 +67,7 @@ function Turns({ entries, isLive }: { entries: readonly TranscriptEntry[]; isLiv
     <ol class="turns">
       {turnsOf(entries).map(({ turn, entries: said }) => (
         <li key={turn} class="turn">
-          <h4 class="quiet">{turn === 0 ? 'What it was given' : `Turn ${turn}`}</h4>
+          <h3 class="quiet">{turn === 0 ? 'What it was given' : `Turn ${turn}`}</h3>
           {said.map((entry, at) => (
             <TalkEntry key={at} entry={entry} />
           ))}

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { beginningOf } from '../../core/conversation.ts'
 import { visibleText } from '../../core/review-words.ts'
 
-const folded = { lines: 24, characters: 3_000 } as const
+const folded = { lines: 40, characters: 3_000 } as const
 
 /** Shows a text as it is; of a long one the beginning, until the whole is wanted. */
 export function LongText({ text }: { text: string }) {

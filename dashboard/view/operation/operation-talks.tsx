@@ -39,12 +39,18 @@ export function OperationTalks({ operation }: { operation: OperationView }) {
       <div class={chosen === undefined ? 'talks' : 'talks two'}>
         {chosen && (
           <div>
-            <h3>{chosen.words}</h3>
+            <p>
+              <b>{chosen.words}</b>
+            </p>
             <Conversation key={chosen.words} operation={chosen.operation} attempt={chosen.attempt} />
           </div>
         )}
         <div>
-          {chosen && <h3>{last === undefined ? 'this one' : `generation ${operation.generation}, attempt ${last}`}</h3>}
+          {chosen && (
+            <p>
+              <b>{last === undefined ? 'this one' : `generation ${operation.generation}, attempt ${last}`}</b>
+            </p>
+          )}
           <Conversation
             operation={operation}
             attempt={undefined}

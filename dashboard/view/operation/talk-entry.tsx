@@ -43,7 +43,7 @@ function Reply({ entry: { exchange, reply } }: { entry: EntryOf<'model'> }) {
             {call.by_code === true && <span class="quiet"> by the loop, not the model</span>}
             {call.parsed_from_content === true && <span class="warn"> found in the text of the reply</span>}
           </p>
-          <LongText text={prettyJson(call.arguments)} />
+          {call.arguments !== '{}' && <LongText text={prettyJson(call.arguments)} />}
         </div>
       ))}
     </div>

@@ -49,7 +49,9 @@ export function CardHead({ screen, set, path, mayDecide, isViewed, isOpen }: Hea
           <button aria-pressed={verdict === 'rejected'} onClick={() => startRejecting(screen, id)}>
             Reject
           </button>
-          {verdict !== 'pending' && <button onClick={() => undo(screen, id)}>Undo</button>}
+          <button class={verdict === 'pending' ? 'unseen' : undefined} onClick={() => undo(screen, id)}>
+            Undo
+          </button>
         </span>
       )}
     </header>

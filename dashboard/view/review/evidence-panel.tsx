@@ -22,7 +22,7 @@ export function EvidencePanel({ evidence, isOpen, onToggle }: EvidenceProps) {
   const holding = sorted.filter((proof) => stateOfCheck(proof) === 'holds')
   const shown = isOpen ? sorted : sorted.filter((proof) => ['fails', 'not_checked'].includes(stateOfCheck(proof)))
   return (
-    <section class="evidence" aria-label="Evidence">
+    <div class="evidence" role="group" aria-label="Evidence">
       <ul>
         {shown.map((proof, at) => (
           <Check key={at} proof={proof} isOpen={isOpen} path={isOneFile ? undefined : proof.path} />
@@ -44,7 +44,7 @@ export function EvidencePanel({ evidence, isOpen, onToggle }: EvidenceProps) {
           {isOpen ? 'Less' : 'What was compared'}
         </button>
       )}
-    </section>
+    </div>
   )
 }
 
