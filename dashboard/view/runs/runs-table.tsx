@@ -7,11 +7,12 @@ import { repositoryName, runTitle, totalsOf } from '../../core/run-words.ts'
 import { CountsBar } from '../parts/counts-bar.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { At, Since } from '../parts/times.tsx'
+import { TableBox } from '../parts/table-box.tsx'
 
 export function RunsTable({ runs }: { runs: readonly RunSummary[] }) {
   if (runs.length === 0) return null
   return (
-    <div class="table-box">
+    <TableBox label="Runs">
       <table class="runs">
         <thead>
           <tr>
@@ -40,7 +41,7 @@ export function RunsTable({ runs }: { runs: readonly RunSummary[] }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </TableBox>
   )
 }
 
