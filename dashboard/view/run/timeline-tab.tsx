@@ -134,7 +134,7 @@ function useEventPages(category: string, length: number): EventPages {
         connection.json<EventPage>(path, { query: { after, limit: 200, category: isFiltered ? category : undefined } }),
       isFiltered,
       length,
-      onChange: () => draw(undefined),
+      onChange: oncePerFrame(() => draw(undefined)),
     })
   }, [category, era])
   useEffect(
@@ -143,6 +143,19 @@ function useEventPages(category: string, length: number): EventPages {
     [pages],
   )
   return pages
+}
+
+/** Events may come by the hundred in a second: the list is drawn once for all of a frame. */
+function oncePerFrame(draw: () => void): () => void {
+  let isDue = false
+  return () => {
+    if (isDue) return
+    isDue = true
+    requestAnimationFrame(() => {
+      isDue = false
+      draw()
+    })
+  }
 }
 
 function CategoryChoice({ category, onChange }: { category: string; onChange: (category: string) => void }) {

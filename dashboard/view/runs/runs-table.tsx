@@ -30,7 +30,7 @@ export function RunsTable({ runs }: { runs: readonly RunSummary[] }) {
             <th scope="col" class="wide">
               Accepted
             </th>
-            <th scope="col" class="num">
+            <th scope="col" class="num wide">
               Took
             </th>
           </tr>
@@ -54,7 +54,10 @@ function RunRow({ run }: { run: RunSummary }) {
       </td>
       <th scope="row" class="wrap">
         <a href={linkTo({ page: 'run', runId: run.run_id, tab: 'overview' })}>{runTitle(run)}</a>
-        <div class="quiet small">{[run.run_id, repositoryName(run), labelsOf(run)].filter(Boolean).join(' · ')}</div>
+        <div class="quiet small">
+          {[run.run_id, repositoryName(run)].filter(Boolean).join(' · ')}
+          <span class="wide"> {labelsOf(run)}</span>
+        </div>
         <Hint run={run} />
       </th>
       <td class="wide">
@@ -65,7 +68,7 @@ function RunRow({ run }: { run: RunSummary }) {
       <td class="wide">
         <At ts={run.accepted_at} />
       </td>
-      <td class="num">{run.duration_ms === null ? <Since ts={run.accepted_at} /> : roughly(run.duration_ms)}</td>
+      <td class="num wide">{run.duration_ms === null ? <Since ts={run.accepted_at} /> : roughly(run.duration_ms)}</td>
     </tr>
   )
 }
