@@ -1,8 +1,8 @@
-/** The places of the page. They stand after the `#` of the address, so that the page works under any path. */
+/** The places of the page; `seq` is an event of the timeline. They stand after the `#` of the address, so that the page works under any path. */
 export type Route =
   | { page: 'runs' }
   | { page: 'submit' }
-  | { page: 'run'; runId: string; tab: RunTab }
+  | { page: 'run'; runId: string; tab: RunTab; seq?: number | undefined }
   | { page: 'operation'; runId: string; operationId: string }
   | { page: 'inbox' }
   | { page: 'agents' }
@@ -29,6 +29,8 @@ export function readRoute(fragment: string): Route {
   if (third === undefined) return { page: 'run', runId: second, tab: 'overview' }
   if (third === 'operations' && fourth !== undefined) return { page: 'operation', runId: second, operationId: fourth }
   const tab = runTabs.find((name) => name === third)
+  if (tab === 'timeline' && fourth !== undefined && /^\d{1,12}$/.test(fourth))
+    return { page: 'run', runId: second, tab, seq: Number(fourth) }
   return tab === undefined || fourth !== undefined ? { page: 'unknown', path } : { page: 'run', runId: second, tab }
 }
 
@@ -38,7 +40,7 @@ export function linkTo(route: Exclude<Route, { page: 'unknown' }>): string {
     case 'runs':
       return '#/runs'
     case 'run':
-      return `#/runs/${encodeURIComponent(route.runId)}${route.tab === 'overview' ? '' : `/${route.tab}`}`
+      return `#/runs/${[encodeURIComponent(route.runId), route.tab === 'overview' ? '' : route.tab, route.seq ?? ''].filter((part) => part !== '').join('/')}`
     case 'operation':
       return `#/runs/${encodeURIComponent(route.runId)}/operations/${encodeURIComponent(route.operationId)}`
     default:

@@ -27,11 +27,16 @@ export function repositoryName({ repository }: Pick<RunSummary, 'repository'>): 
 export function matchesRun(run: RunSummary, words: string): boolean {
   const { objective = '', agents, labels } = run.request
   const labelTexts = Object.entries(labels).map(([name, text]) => `${name}=${text}`)
-  const text = [run.run_id, objective, ...agents, ...labelTexts, repositoryName(run)].join('\n').toLowerCase()
+  return hasWords([run.run_id, objective, ...agents, ...labelTexts, repositoryName(run)].join('\n'), words)
+}
+
+/** Says whether each of the words stands in a text, in capitals or not. */
+export function hasWords(text: string, words: string): boolean {
+  const searched = text.toLowerCase()
   return words
     .toLowerCase()
     .split(/\s+/)
-    .every((word) => text.includes(word))
+    .every((word) => searched.includes(word))
 }
 
 export type Counts = Readonly<Record<string, number>>

@@ -48,7 +48,8 @@ export function openRunsFeed(connection: Connection): RunsFeed {
     while (!signalOfSpell.aborted) {
       try {
         for await (const frame of readStream(connection, '/v1/events', { categories, signal: signalOfSpell }))
-          frame.type === 'connected' ? await read() : changed()
+          if (frame.type === 'connected') await read()
+          else changed()
       } catch (fault) {
         if (signalOfSpell.aborted) return
         error.value = fault

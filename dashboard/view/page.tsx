@@ -101,7 +101,7 @@ function useNavigation(route: Route): void {
 /** The tabs of a run are one place. */
 function linkOf(route: Route): string {
   if (route.page === 'unknown') return route.path
-  return linkTo(route.page === 'run' ? { ...route, tab: 'overview' } : route)
+  return linkTo(route.page === 'run' ? { page: 'run', runId: route.runId, tab: 'overview' } : route)
 }
 
 function pageOf(route: Route): ComponentChildren {
@@ -111,7 +111,7 @@ function pageOf(route: Route): ComponentChildren {
     case 'submit':
       return <SubmitPage />
     case 'run':
-      return <RunPage key={route.runId} runId={route.runId} tab={route.tab} />
+      return <RunPage key={route.runId} runId={route.runId} tab={route.tab} seq={route.seq} />
     case 'operation':
       return <OperationPage key={route.operationId} runId={route.runId} operationId={route.operationId} />
     case 'inbox':

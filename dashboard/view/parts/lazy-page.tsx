@@ -13,7 +13,7 @@ export function lazyPage<Props extends object>(load: () => Promise<ComponentType
       load().then(
         (page) => {
           loaded = page
-          setState({ page })
+          return setState({ page })
         },
         (error: unknown) => setState({ error }),
       )

@@ -1,4 +1,136 @@
-/** Is not built yet. */
-export function RunPage(_props: { runId: string; tab: string }) {
-  return <p>RunPage</p>
+import type { ComponentChildren } from 'preact'
+import { useEffect, useMemo } from 'preact/hooks'
+import type { Connection } from '#client/connection.ts'
+import type { Run } from '#client/wire.ts'
+import { type OperationList, openOperationList } from '../../core/operation-list.ts'
+import { linkTo, type RunTab, runTabs } from '../../core/route.ts'
+import { openRunFeed, watchedConnection } from '../../core/run-feed.ts'
+import { repositoryName, runTitle } from '../../core/run-words.ts'
+import { lazyPage } from '../parts/lazy-page.tsx'
+import { PageHead } from '../parts/page-head.tsx'
+import { ProblemBox } from '../parts/problem-box.tsx'
+import { StatusBadge } from '../parts/status-badge.tsx'
+import { Tabs } from '../parts/tabs.tsx'
+import { PageContext, usePage } from '../page-context.ts'
+import { ConnectionLine } from './connection-line.tsx'
+import { OverviewTab } from './overview-tab.tsx'
+import { RunActions } from './run-actions.tsx'
+import { RunContext } from './run-context.ts'
+
+const TimelineTab = lazyPage(async () => (await import('./timeline-tab.tsx')).TimelineTab)
+const TreeTab = lazyPage(async () => (await import('./tree-tab.tsx')).TreeTab)
+const OperationsTab = lazyPage(async () => (await import('./operations-tab.tsx')).OperationsTab)
+const PlanTab = lazyPage(async () => (await import('./plan-tab.tsx')).PlanTab)
+const ReviewTab = lazyPage(async () => (await import('../review/review-tab.tsx')).ReviewTab)
+const QuestionsTab = lazyPage(async () => (await import('../inbox/questions-tab.tsx')).QuestionsTab)
+
+export function RunPage({ runId, tab, seq }: { runId: string; tab: RunTab; seq: number | undefined }) {
+  const page = usePage()
+  const { connection } = page
+  const context = useMemo(() => openContext(connection, runId), [connection, runId])
+  useEffect(() => context.close, [context])
+  const [run, link] = [context.feed.run.value, context.feed.link.value]
+  if (link.kind === 'gone') return <GoneRun runId={runId} wasSeen={run !== undefined} />
+  if (run === undefined)
+    return (
+      <>
+        <PageHead title={`Run ${runId}`} />
+        {link.kind === 'broken' ? <ProblemBox error={link.error} /> : <p class="quiet">…</p>}
+      </>
+    )
+  return (
+    <PageContext value={{ ...page, connection: context.connection }}>
+      <RunContext value={context}>
+        <RunHead run={run} tab={tab} />
+        {tab === 'timeline' ? <TimelineTab key={seq} run={run} seq={seq} /> : tabOf(tab, run)}
+      </RunContext>
+    </PageContext>
+  )
+}
+
+type OpenContext = RunContext & { connection: Connection; close: () => void }
+
+function openContext(given: Connection, runId: string): OpenContext {
+  const feed = openRunFeed(given, runId)
+  const connection = watchedConnection(given, feed)
+  let operations: OperationList | undefined
+  return {
+    runId,
+    feed,
+    connection,
+    operations: () => (operations ??= openOperationList(connection, runId, feed)),
+    close() {
+      operations?.close()
+      feed.close()
+    },
+  }
+}
+
+function RunHead({ run, tab }: { run: Run; tab: RunTab }) {
+  const about = [run.run_id, repositoryName(run), run.generation > 1 ? `generation ${run.generation}` : '']
+  const tabs = runTabs.flatMap((name) => {
+    if (name === 'plan' && run.request.objective === undefined) return []
+    return [{ name, label: labelOf(name, run), href: linkTo({ page: 'run', runId: run.run_id, tab: name }) }]
+  })
+  return (
+    <>
+      <div class="stack tight">
+        <PageHead title={runTitle(run)}>
+          <RunActions run={run} />
+        </PageHead>
+        <p class="row quiet">
+          <StatusBadge status={run.status} />
+          <span class="wrap">{about.filter(Boolean).join(' · ')}</span>
+          <ConnectionLine />
+        </p>
+      </div>
+      <Tabs label="Parts of the run" tabs={tabs} current={tab} />
+    </>
+  )
+}
+
+function labelOf(name: RunTab, run: Run): ComponentChildren {
+  const label = `${name.charAt(0).toUpperCase()}${name.slice(1)}`
+  if (name !== 'questions' || run.open_questions === 0) return label
+  return (
+    <>
+      {label}{' '}
+      <span class="badge" data-state="warn">
+        {run.open_questions}
+      </span>
+    </>
+  )
+}
+
+function tabOf(tab: Exclude<RunTab, 'timeline'>, run: Run): ComponentChildren {
+  switch (tab) {
+    case 'overview':
+      return <OverviewTab run={run} />
+    case 'tree':
+      return <TreeTab run={run} />
+    case 'operations':
+      return <OperationsTab run={run} />
+    case 'plan':
+      return <PlanTab run={run} />
+    case 'review':
+      return <ReviewTab runId={run.run_id} />
+    case 'questions':
+      return <QuestionsTab runId={run.run_id} />
+  }
+}
+
+function GoneRun({ runId, wasSeen }: { runId: string; wasSeen: boolean }) {
+  return (
+    <>
+      <PageHead title={`Run ${runId}`} />
+      <div class="problem" role="alert">
+        <p>
+          {wasSeen
+            ? 'The run was deleted while you looked at it.'
+            : 'There is no such run: it was deleted, or it belongs to another project than your token.'}
+        </p>
+        <a href={linkTo({ page: 'runs' })}>All runs</a>
+      </div>
+    </>
+  )
 }

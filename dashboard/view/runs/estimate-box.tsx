@@ -4,6 +4,7 @@ import type { Agenda } from '#client/wire.ts'
 import type { PlanView } from '#schemas/plan-schema.ts'
 import { linkTo } from '../../core/route.ts'
 import type { Estimate } from '../../core/submission.ts'
+import { TableBox } from '../parts/table-box.tsx'
 
 /** Shows what a dry run has found. */
 export function EstimateBox({ run, plan, agenda }: Estimate) {
@@ -28,7 +29,7 @@ function PlanTable({ plan }: { plan: PlanView }) {
   const agents = Object.entries(plan.agents)
   return (
     <>
-      <div class="table-box">
+      <TableBox label="Estimate of each agent">
         <table>
           <thead>
             <tr>
@@ -59,8 +60,19 @@ function PlanTable({ plan }: { plan: PlanView }) {
             ))}
           </tbody>
         </table>
-      </div>
-      <ul class="quiet">
+      </TableBox>
+      <LeftOutList plan={plan} />
+    </>
+  )
+}
+
+/** Says what no operation is planned on, and why. */
+function LeftOutList({ plan }: { plan: PlanView }) {
+  const agents = Object.entries(plan.agents)
+  return (
+    <details>
+      <summary>What is left out, and why</summary>
+      <ul>
         {plan.beyond_limit > 0 && <li>{plural(plan.beyond_limit, 'operation')} beyond the limit are left out</li>}
         {plan.skipped_files.length > 0 && <li>{plural(plan.skipped_files.length, 'file')} skipped as a whole</li>}
         {agents.flatMap(([name, { skipped }]) =>
@@ -74,7 +86,7 @@ function PlanTable({ plan }: { plan: PlanView }) {
           <li key={notice}>{notice}</li>
         ))}
       </ul>
-    </>
+    </details>
   )
 }
 

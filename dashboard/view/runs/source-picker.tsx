@@ -8,12 +8,7 @@ type PickerProps = { files: readonly PickedFile[]; onFiles: (files: readonly Pic
 /** Takes a folder or an archive, by a drop or by the browser's own dialog. */
 export function SourcePicker({ files, onFiles }: PickerProps) {
   const [isOver, setOver] = useState(false)
-  const folder = useRef<HTMLInputElement>(null)
-  const archive = useRef<HTMLInputElement>(null)
   const action = useAction()
-  useEffect(() => {
-    if (folder.current !== null) folder.current.webkitdirectory = true // the types of JSX do not know it
-  }, [])
   function drop(event: DragEvent): void {
     event.preventDefault()
     setOver(false)
@@ -33,32 +28,41 @@ export function SourcePicker({ files, onFiles }: PickerProps) {
       >
         <p>{describe(files)}</p>
         <div class="row">
-          <button onClick={() => folder.current?.click()}>Choose a folder</button>
-          <button onClick={() => archive.current?.click()}>Choose an archive</button>
+          <FileButton label="Choose a folder" isFolder onFiles={(picked) => onFiles(filesOfFolder(picked))} />
+          <FileButton
+            label="Choose an archive"
+            onFiles={(picked) => onFiles(Array.from(picked, (file) => ({ path: file.name, file })))}
+          />
         </div>
         <p class="quiet small">
           A folder is sent without .git and node_modules. An archive is a .tar, .tar.gz, .tgz or .zip.
         </p>
       </div>
-      <input
-        ref={folder}
-        type="file"
-        hidden
-        aria-label="Folder"
-        onChange={({ currentTarget }) => onFiles(filesOfFolder(currentTarget.files ?? []))}
-      />
-      <input
-        ref={archive}
-        type="file"
-        hidden
-        accept=".tar,.gz,.tgz,.zip"
-        aria-label="Archive"
-        onChange={({ currentTarget }) =>
-          onFiles(Array.from(currentTarget.files ?? [], (file) => ({ path: file.name, file })))
-        }
-      />
       {action.problem}
     </section>
+  )
+}
+
+type FileButtonProps = { label: string; isFolder?: boolean; onFiles: (files: Iterable<File>) => void }
+
+/** Opens the browser's dialog. */
+function FileButton({ label, isFolder, onFiles }: FileButtonProps) {
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    if (input.current !== null) input.current.webkitdirectory = isFolder === true // the types of JSX do not know it
+  }, [isFolder])
+  return (
+    <>
+      <button onClick={() => input.current?.click()}>{label}</button>
+      <input
+        ref={input}
+        type="file"
+        hidden
+        accept={isFolder === true ? undefined : '.tar,.gz,.tgz,.zip'}
+        aria-label={label}
+        onChange={({ currentTarget }) => onFiles(currentTarget.files ?? [])}
+      />
+    </>
   )
 }
 

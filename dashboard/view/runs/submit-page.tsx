@@ -35,31 +35,10 @@ export function SubmitPage() {
 }
 
 function SubmitForm() {
-  const { connection } = usePage()
   const [files, setFiles] = useState<readonly PickedFile[]>([])
   const [wish, setWish] = useState(emptyWish)
-  const [estimated, setEstimated] = useState<Estimate>()
-  const leaving = useMemo(() => new AbortController(), [])
-  useEffect(() => () => leaving.abort(), [leaving])
-  const action = useAction()
   const request = requestOf(wish)
-  const send = (work: (request: RunRequest, archive: Blob) => Promise<unknown>) =>
-    action.run(async () => {
-      if (request !== undefined) await work(request, await archiveOf(files))
-    })
-  const start = () =>
-    send(async (wanted, archive) => {
-      const runId = await startRun(connection, wanted, archive)
-      location.hash = linkTo({ page: 'run', runId, tab: 'overview' })
-    })
-  const look = () =>
-    send(async (wanted, archive) => {
-      setEstimated(await estimate(connection, { request: wanted, archive, signal: leaving.signal }))
-    })
-  const change = (part: Partial<Wish>) => {
-    setWish({ ...wish, ...part })
-    setEstimated(undefined)
-  }
+  const { action, estimated, setEstimated, look, start } = useSending(files, request)
   const isReady = files.length > 0 && request !== undefined && !action.isBusy
   return (
     <div class="stack narrow">
@@ -71,7 +50,13 @@ function SubmitForm() {
           setEstimated(undefined)
         }}
       />
-      <WishFields wish={wish} onChange={change} />
+      <WishFields
+        wish={wish}
+        onChange={(part) => {
+          setWish({ ...wish, ...part })
+          setEstimated(undefined)
+        }}
+      />
       {action.problem}
       {estimated && <EstimateBox {...estimated} />}
       <div class="row">
@@ -87,6 +72,29 @@ function SubmitForm() {
       </div>
     </div>
   )
+}
+
+/** Sends what was filled in: `look` has it planned only, `start` begins the run and shows it. */
+function useSending(files: readonly PickedFile[], request: RunRequest | undefined) {
+  const { connection } = usePage()
+  const [estimated, setEstimated] = useState<Estimate>()
+  const leaving = useMemo(() => new AbortController(), [])
+  useEffect(() => () => leaving.abort(), [leaving])
+  const action = useAction()
+  const send = (work: (request: RunRequest, archive: Blob) => Promise<unknown>) =>
+    action.run(async () => {
+      if (request !== undefined) await work(request, await archiveOf(files))
+    })
+  const start = () =>
+    send(async (wanted, archive) => {
+      const runId = await startRun(connection, wanted, archive)
+      location.hash = linkTo({ page: 'run', runId, tab: 'overview' })
+    })
+  const look = () =>
+    send(async (wanted, archive) => {
+      setEstimated(await estimate(connection, { request: wanted, archive, signal: leaving.signal }))
+    })
+  return { action, estimated, setEstimated, look, start }
 }
 
 function statusOf(files: readonly PickedFile[], request: RunRequest | undefined, isBusy: boolean): string {

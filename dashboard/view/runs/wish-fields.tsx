@@ -8,24 +8,7 @@ type FieldProps = { wish: Wish; onChange: (part: Partial<Wish>) => void }
 export function WishFields({ wish, onChange }: FieldProps) {
   return (
     <>
-      <fieldset>
-        <legend>Agents</legend>
-        <div class="row">
-          {usualAgents.map((name) => (
-            <label key={name} class="check">
-              <input
-                type="checkbox"
-                checked={wish.agents.includes(name)}
-                onChange={({ currentTarget }) =>
-                  onChange({ agents: toggled(wish.agents, name, currentTarget.checked) })
-                }
-              />
-              {name}
-            </label>
-          ))}
-          <TextField label="Others" name="otherAgents" hint="names, with commas" {...{ wish, onChange }} />
-        </div>
-      </fieldset>
+      <AgentFields {...{ wish, onChange }} />
       <label class="field">
         Objective
         <span class="quiet">
@@ -57,6 +40,27 @@ export function WishFields({ wish, onChange }: FieldProps) {
         <TextField label="Budget in tokens" name="budget" isNumber {...{ wish, onChange }} />
       </div>
     </>
+  )
+}
+
+function AgentFields({ wish, onChange }: FieldProps) {
+  return (
+    <fieldset>
+      <legend>Agents</legend>
+      <div class="row">
+        {usualAgents.map((name) => (
+          <label key={name} class="check">
+            <input
+              type="checkbox"
+              checked={wish.agents.includes(name)}
+              onChange={({ currentTarget }) => onChange({ agents: toggled(wish.agents, name, currentTarget.checked) })}
+            />
+            {name}
+          </label>
+        ))}
+        <TextField label="Others" name="otherAgents" hint="names, with commas" {...{ wish, onChange }} />
+      </div>
+    </fieldset>
   )
 }
 

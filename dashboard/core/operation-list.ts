@@ -1,0 +1,163 @@
+import { signal } from '@preact/signals'
+import type { Connection } from '#client/connection.ts'
+import { pause } from '#client/timers.ts'
+import type { Event } from '#client/wire.ts'
+import type { OperationPage, OperationView } from '#schemas/operation-schema.ts'
+import type { z } from 'zod'
+import { type OperationRow, type OperationStatus, openOutcomeTree } from './outcome-tree.ts'
+import { openRefresh } from './refresh.ts'
+import type { RunFeed } from './run-feed.ts'
+
+type Page = z.infer<typeof OperationPage>
+export type OperationList = ReturnType<typeof openOperationList>
+
+/** Of a run with more operations they are read only when somebody asks for what is made of them. */
+export const readUnasked = 2_000
+
+const pageSize = 500
+const drawEveryMs = 300
+const retryMs = 2_000
+
+/**
+ * Reads the operations of a run that still count, page after page, and keeps them as the events say, until `close`. `version` is another one
+ * whenever something has changed.
+ */
+export function openOperationList(connection: Connection, runId: string, feed: RunFeed) {
+  const closing = new AbortController()
+  const rows = new Map<string, OperationRow>()
+  const tree = openOutcomeTree()
+  const version = signal(0)
+  const draw = openRefresh(async () => void (version.value += 1), drawEveryMs, closing.signal)
+  function set(row: OperationRow): void {
+    tree.set(row, rows.get(row.id))
+    rows.set(row.id, row)
+    draw()
+  }
+  const path = `/v1/runs/${encodeURIComponent(runId)}/operations`
+  const reader = openReader({ connection, path, set, signal: closing.signal })
+
+  /** Forgets all: events were left out, or operations were planned once more, and those that they repeat do not count. */
+  function begin(): void {
+    rows.clear()
+    tree.clear()
+    draw()
+    reader.readAll()
+  }
+
+  function hear(event: Event): void {
+    const known = event.operation_id === undefined ? undefined : rows.get(event.operation_id)
+    const row = known && changedRow(known, event)
+    if (row !== undefined) set(row)
+    if (event.event === 'operations.repeated' || event.event === 'run.reopened') begin()
+    if (event.event === 'run.planned' || event.event === 'item.started') reader.readMore()
+  }
+
+  const stop = [feed.onEvents((events) => events.forEach(hear)), feed.era.subscribe(() => begin())]
+  return {
+    rows,
+    tree,
+    version,
+    isWhole: reader.isWhole,
+    error: reader.error,
+    close() {
+      closing.abort()
+      for (const end of stop) end()
+    },
+  }
+}
+
+type Reading = { connection: Connection; path: string; set: (row: OperationRow) => void; signal: AbortSignal }
+
+/** Reads one page after the other, and tries again what fails. */
+function openReader({ connection, path, set, signal: closing }: Reading) {
+  const isWhole = signal(false)
+  const error = signal<unknown>(undefined)
+  /** The cursor of the last page: more is planned behind it. */
+  let cursor: string | undefined
+  let [isReading, isWanted, beginnings] = [false, false, 0]
+
+  async function readPages(): Promise<void> {
+    const mine = beginnings
+    for (;;) {
+      const page = await connection.json<Page>(path, { query: { limit: pageSize, cursor }, signal: closing })
+      if (mine !== beginnings) return
+      for (const operation of page.operations) if (operation.superseded_by === null) set(rowOf(operation))
+      error.value = undefined
+      if (page.next === null) return void (isWhole.value = true)
+      cursor = page.next
+    }
+  }
+
+  async function read(): Promise<void> {
+    isReading = true
+    while (isWanted && !closing.aborted) {
+      isWanted = false
+      await readPages().catch(async (fault: unknown) => {
+        if (closing.aborted) return
+        error.value = fault
+        isWanted = true
+        await pause(retryMs, closing).catch(() => {})
+      })
+    }
+    isReading = false
+  }
+
+  function readMore(): void {
+    isWanted = true
+    if (!isReading) void read()
+  }
+
+  return {
+    isWhole,
+    error,
+    readMore,
+    readAll() {
+      beginnings += 1
+      cursor = undefined
+      isWhole.value = false
+      readMore()
+    },
+  }
+}
+
+function rowOf({ operation_id: id, agent, node, status, outcome, ended_at: ended }: OperationView): OperationRow {
+  return {
+    id,
+    agent,
+    path: node.path,
+    name: node.qualified_name,
+    status,
+    code: outcome?.error_code,
+    durationMs: outcome?.duration_ms,
+    tokens: outcome === null ? 0 : outcome.tokens.prompt + outcome.tokens.completion,
+    endedAt: ended === null ? undefined : Date.parse(ended),
+  }
+}
+
+const statusAfter: Readonly<Partial<Record<Event['event'], OperationStatus>>> = {
+  'operation.queued': 'ready',
+  'operation.started': 'running',
+  'operation.retried': 'ready',
+  'operation.suspended': 'waiting',
+  'operation.resumed': 'ready',
+}
+
+const ends = ['succeeded', 'unchanged', 'skipped', 'failed', 'blocked', 'cancelled'] as const
+
+/** Returns the row as it is after an event; undefined where the event says nothing of it. */
+function changedRow(row: OperationRow, event: Event): OperationRow | undefined {
+  const status = statusAfter[event.event]
+  if (status !== undefined) return { ...row, status }
+  if (event.event !== 'operation.ended' && event.event !== 'operation.skipped') return undefined
+  const ended = ends.find((name) => name === event.data['status'])
+  if (ended === undefined) return undefined
+  const { tokens } = event.data
+  return {
+    ...row,
+    status: ended,
+    code: event.error_code ?? row.code,
+    durationMs: event.duration_ms ?? row.durationMs,
+    tokens: typeof tokens === 'number' ? tokens : row.tokens,
+    endedAt: Date.parse(event.ts),
+  }
+}

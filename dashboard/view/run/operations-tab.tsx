@@ -1,0 +1,110 @@
+import { useMemo, useState } from 'preact/hooks'
+import { figure } from '#domain/figure.ts'
+import { formatSeconds, nodePlace } from '#domain/timeline/words.ts'
+import type { Run } from '#client/wire.ts'
+import type { OperationRow } from '../../core/outcome-tree.ts'
+import { linkTo } from '../../core/route.ts'
+import { hasWords, operationStatuses } from '../../core/run-words.ts'
+import { StatusBadge } from '../parts/status-badge.tsx'
+import { VirtualList } from '../parts/virtual-list.tsx'
+import { LoadLine } from './load-line.tsx'
+import { useRun } from './run-context.ts'
+
+const rowHeight = 30
+
+type Filter = { status: string; agent: string; words: string }
+
+/** Lists the operations of a run, in the order of its plan. */
+export function OperationsTab({ run }: { run: Run }) {
+  const list = useRun().operations()
+  const version = list.version.value
+  const [filter, setFilter] = useState<Filter>({ status: '', agent: '', words: '' })
+  const rows = useMemo(() => [...list.rows.values()].filter((row) => matches(row, filter)), [version, filter])
+  return (
+    <div class="stack">
+      <div class="toolbar" role="search">
+        <FilterFields run={run} filter={filter} onChange={setFilter} />
+        <LoadLine run={run} list={list} />
+      </div>
+      <div class="stack tight">
+        <div class="operation-line quiet" aria-hidden="true">
+          <span>Status</span>
+          <span>Definition</span>
+          <span class="wide">Agent</span>
+          <span class="wide">Error</span>
+          <span class="num wide">Took</span>
+          <span class="num wide">Tokens</span>
+        </div>
+        <VirtualList
+          count={rows.length}
+          rowHeight={rowHeight}
+          label={`Operations, ${figure(rows.length)} of them`}
+          row={(index) => {
+            const row = rows[index]
+            return row === undefined ? null : <OperationLine row={row} runId={run.run_id} />
+          }}
+        />
+      </div>
+    </div>
+  )
+}
+
+type FieldProps = { run: Run; filter: Filter; onChange: (filter: Filter) => void }
+
+function FilterFields({ run, filter, onChange }: FieldProps) {
+  const agents = [...new Set(run.funnel.map((part) => part.agent).concat(run.request.agents))].toSorted()
+  return (
+    <>
+      <input
+        type="search"
+        class="grow"
+        placeholder="Search by file, definition or error code"
+        aria-label="Search the operations"
+        value={filter.words}
+        onInput={(event) => onChange({ ...filter, words: event.currentTarget.value })}
+      />
+      <select
+        aria-label="Status"
+        value={filter.status}
+        onChange={(event) => onChange({ ...filter, status: event.currentTarget.value })}
+      >
+        <option value="">every status</option>
+        {operationStatuses.map((name) => (
+          <option key={name} value={name}>
+            {name} ({figure(run.counts[name])})
+          </option>
+        ))}
+      </select>
+      <select
+        aria-label="Agent"
+        value={filter.agent}
+        onChange={(event) => onChange({ ...filter, agent: event.currentTarget.value })}
+      >
+        <option value="">every agent</option>
+        {agents.map((name) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+    </>
+  )
+}
+
+function OperationLine({ row, runId }: { row: OperationRow; runId: string }) {
+  return (
+    <div class="operation-line">
+      <StatusBadge status={row.status} />
+      <a class="cut" href={linkTo({ page: 'operation', runId, operationId: row.id })}>
+        {nodePlace(row.path, row.name)}
+      </a>
+      <span class="cut wide">{row.agent}</span>
+      <span class="cut bad wide">{row.code}</span>
+      <span class="num wide">{row.durationMs === undefined ? '' : formatSeconds(row.durationMs)}</span>
+      <span class="num wide">{row.tokens === 0 ? '' : figure(row.tokens)}</span>
+    </div>
+  )
+}
+
+function matches(row: OperationRow, { status, agent, words }: Filter): boolean {
+  if ((status !== '' && row.status !== status) || (agent !== '' && row.agent !== agent)) return false
+  return words === '' || hasWords(`${row.path} ${row.name} ${row.code ?? ''} ${row.id}`, words)
+}

@@ -1,0 +1,171 @@
+import { figure } from '#domain/figure.ts'
+import { formatSeconds, modelText, plural, usedUpText } from '#domain/timeline/words.ts'
+import type { Run } from '#client/wire.ts'
+import type { WaitingFor } from '#schemas/waiting-schema.ts'
+import { linkTo } from '../../core/route.ts'
+import { totalsOf } from '../../core/run-words.ts'
+import { CountsBar } from '../parts/counts-bar.tsx'
+import { lazyPage } from '../parts/lazy-page.tsx'
+import { At, Since } from '../parts/times.tsx'
+import { ActiveOperations } from './active-operations.tsx'
+import { AnswerBox, ChecksBox, FailuresBox, FunnelBox, LeftOutBox } from './result-boxes.tsx'
+import { RequestBox } from './request-box.tsx'
+
+const RunCharts = lazyPage(async () => {
+  mendLanguage()
+  return (await import('./run-charts.tsx')).RunCharts
+})
+
+/** A Chromium that runs with `LANG=C` calls its language `en-US@posix`, which its own `Intl` refuses, and so uPlot does not load. */
+function mendLanguage(): void {
+  try {
+    Intl.getCanonicalLocales(navigator.language)
+  } catch {
+    Object.defineProperty(navigator, 'language', { value: 'en-US' })
+  }
+}
+
+const phases = ['snapshot', 'discovery', 'planning', 'execution', 'review'] as const
+
+export function OverviewTab({ run }: { run: Run }) {
+  return (
+    <div class="stack">
+      <PhaseBar run={run} />
+      {run.error_code !== null && (
+        <p class="problem">
+          {run.error_code} {run.reason}
+        </p>
+      )}
+      {run.waiting_for.map((waited) => (
+        <Waiting key={waited.kind} waited={waited} runId={run.run_id} />
+      ))}
+      {run.answer && <AnswerBox answer={run.answer} runId={run.run_id} />}
+      <div class="columns">
+        <section class="box" aria-label="Operations">
+          <h2>Operations</h2>
+          <CountsBar counts={run.counts} hasLegend />
+          <Figures run={run} />
+        </section>
+        {run.ended_at === null ? <ActiveOperations run={run} /> : <FailuresBox run={run} />}
+      </div>
+      {run.ended_at === null && <FailuresBox run={run} />}
+      <RunCharts run={run} />
+      <div class="columns">
+        <FunnelBox run={run} />
+        <ChecksBox run={run} />
+      </div>
+      <LeftOutBox run={run} />
+      <RequestBox run={run} />
+    </div>
+  )
+}
+
+function PhaseBar({ run }: { run: Run }) {
+  const at = phases.indexOf(run.phase)
+  const isDone = run.status === 'completed'
+  return (
+    <div class="stack tight">
+      <ol class="phases" aria-label="Phases">
+        {phases.map((phase, index) => {
+          const state = isDone || index < at ? 'done' : index === at ? 'now' : 'open'
+          return (
+            <li key={phase} data-phase={state} aria-current={state === 'now' ? 'step' : undefined}>
+              {phase}
+            </li>
+          )
+        })}
+      </ol>
+      {run.ended_at === null && <p>{run.current_step}</p>}
+      {run.composing && (
+        <p class="quiet">
+          composing the patch: {figure(run.composing.operations_read)} of {figure(run.composing.operations)} operations
+          read, {figure(run.composing.files_proved)} of {figure(run.composing.files)} files proved
+        </p>
+      )}
+    </div>
+  )
+}
+
+function Waiting({ waited, runId }: { waited: WaitingFor; runId: string }) {
+  return (
+    <div class="notice" role="status">
+      <p>
+        Waits for {waitingWords(waited)}
+        {'since' in waited && (
+          <>
+            {', for '}
+            <Since ts={waited.since} />
+          </>
+        )}
+        .
+      </p>
+      {waited.kind === 'answer' && <a href={linkTo({ page: 'run', runId, tab: 'questions' })}>Answer</a>}
+      {waited.kind === 'approval' && <a href={linkTo({ page: 'run', runId, tab: 'plan' })}>Look at the plan</a>}
+    </div>
+  )
+}
+
+function waitingWords(waited: WaitingFor): string {
+  switch (waited.kind) {
+    case 'models':
+      return `${modelText(waited.model)}, of which no server works${waited.servers
+        .map(({ url, last_error: error }) => ` (${url}: ${error ?? 'no answer yet'})`)
+        .join('')}`
+    case 'answer':
+      return plural(waited.questions, 'answer')
+    case 'store':
+      return `the object store, which is ${waited.state}: ${waited.message}`
+    case 'budget':
+      return `tokens: ${usedUpText(waited)}${waited.resets_at === null ? '' : `; the day ends at ${waited.resets_at}`}`
+    case 'approval':
+      return 'the approval of its plan'
+    case 'tool':
+      return `tools that take long, of ${plural(waited.operations, 'operation')}`
+  }
+}
+
+function Figures({ run }: { run: Run }) {
+  const { total, ended } = totalsOf(run.counts)
+  const { last_minute: pace, estimated_end: end, budget } = run
+  return (
+    <dl class="facts">
+      <dt>Ended</dt>
+      <dd>
+        {figure(ended)} of {figure(total)}
+        {run.ended_at === null && <span class="quiet"> ({figure(pace.operations)} in the last minute)</span>}
+      </dd>
+      <dt>Tokens</dt>
+      <dd>
+        {figure(run.tokens_in)} sent, {figure(run.tokens_out)} received
+        {run.ended_at === null && (
+          <span class="quiet">
+            {' '}
+            ({figure(pace.tokens_in)} and {figure(pace.tokens_out)} in the last minute)
+          </span>
+        )}
+      </dd>
+      {budget.tokens !== null && (
+        <>
+          <dt>Budget</dt>
+          <dd>
+            {figure(budget.used)} of {plural(budget.tokens, 'token')} used
+          </dd>
+        </>
+      )}
+      <dt>Took</dt>
+      <dd>{run.duration_ms === null ? <Since ts={run.accepted_at} /> : formatSeconds(run.duration_ms)}</dd>
+      {run.ended_at === null && (
+        <>
+          <dt>Estimated end</dt>
+          <dd>
+            {end === null ? 'not known yet' : <At ts={end.at} />} <span class="quiet">{end?.how}</span>
+          </dd>
+        </>
+      )}
+      <dt>Code</dt>
+      <dd>
+        {plural(run.files, 'file')}, {plural(run.nodes, 'node')}, {plural(run.findings, 'finding')}
+      </dd>
+    </dl>
+  )
+}

@@ -1,0 +1,163 @@
+import { useState } from 'preact/hooks'
+import type { Outgoing } from '#client/connection.ts'
+import { figure } from '#domain/figure.ts'
+import { plural } from '#domain/timeline/words.ts'
+import type { Run } from '#client/wire.ts'
+import { type Action, useAction } from '../parts/use-action.tsx'
+import { AskingButton } from '../parts/ask-dialog.tsx'
+import { useMayWrite, usePage } from '../page-context.ts'
+import { useRun } from './run-context.ts'
+
+/** Shows what can be done with a run as a whole. */
+export function RunActions({ run }: { run: Run }) {
+  const { connection } = usePage()
+  const { feed } = useRun()
+  const mayWrite = useMayWrite()
+  const action = useAction()
+  const path = `/v1/runs/${encodeURIComponent(run.run_id)}`
+  const send = (part: string, outgoing: Outgoing) =>
+    action.run(async () => {
+      await connection.json(`${path}/${part}`, outgoing)
+      await feed.readAgain()
+    })
+  return (
+    <div class="row">
+      {mayWrite && <SteeringButtons run={run} isBusy={action.isBusy} send={send} />}
+      {run.ended_at !== null && <PatchButton run={run} action={action} path={path} />}
+      {run.publication?.pulls.map((pull) => (
+        <PullLink key={pull.url} pull={pull} />
+      ))}
+      {run.publication?.fault && (
+        <span class="bad">
+          {run.publication.fault.error_code} {run.publication.fault.reason}
+        </span>
+      )}
+      {action.problem}
+    </div>
+  )
+}
+
+type SteeringProps = { run: Run; isBusy: boolean; send: (part: string, outgoing: Outgoing) => void }
+
+const post = { method: 'POST', json: {} } as const
+
+function SteeringButtons({ run, isBusy, send }: SteeringProps) {
+  const isOpen = run.ended_at === null
+  const accepted = run.funnel.reduce((sum, agent) => sum + agent.accepted, 0)
+  return (
+    <>
+      {isOpen && run.budget.tokens !== null && <BudgetButton {...{ run, isBusy, send }} />}
+      {isOpen && (
+        <AskingButton
+          label={run.cancel_requested ? 'Cancelling …' : 'Cancel'}
+          title="Cancel the run?"
+          verb="Cancel the run"
+          isDangerous
+          disabled={isBusy || run.cancel_requested}
+          onAnswer={() => send('cancel', post)}
+        >
+          <p>What has ended is kept; the rest is not done. It can be retried later.</p>
+        </AskingButton>
+      )}
+      {!isOpen && isRetryable(run) && (
+        <AskingButton
+          label="Retry"
+          title="Retry what did not end well?"
+          verb="Retry"
+          disabled={isBusy}
+          onAnswer={() => send('retry', post)}
+        >
+          <p>The run goes on with another generation: it repeats what failed, was blocked or was not done.</p>
+        </AskingButton>
+      )}
+      {run.repository !== null && accepted > 0 && (
+        <AskingButton
+          label="Publish"
+          title="Open a pull request of what is accepted?"
+          verb="Publish"
+          disabled={isBusy}
+          onAnswer={() => send('publish', post)}
+        >
+          <p>
+            {plural(accepted, 'accepted change set')} go to {run.repository.owner}/{run.repository.name}.
+          </p>
+        </AskingButton>
+      )}
+    </>
+  )
+}
+
+function BudgetButton({ run, isBusy, send }: SteeringProps) {
+  const [tokens, setTokens] = useState('')
+  const wanted = tokens.trim() === '' ? null : Number(tokens)
+  return (
+    <AskingButton
+      label="Budget"
+      title="Change the budget"
+      verb="Set it"
+      disabled={isBusy}
+      onAnswer={() => send('budget', { method: 'PUT', json: { tokens: wanted } })}
+    >
+      <label class="field">
+        Tokens that its agents may use in all
+        <span class="quiet">
+          {figure(run.budget.used)} of {figure(run.budget.tokens ?? 0)} are used. Empty: any number.
+        </span>
+        <input
+          type="text"
+          inputmode="numeric"
+          value={tokens}
+          onInput={(event) => setTokens(event.currentTarget.value)}
+        />
+      </label>
+    </AskingButton>
+  )
+}
+
+function isRetryable({ status, counts }: Run): boolean {
+  return status !== 'completed' || counts.failed + counts.blocked + counts.cancelled > 0
+}
+
+function PatchButton({ run, action, path }: { run: Run; action: Action; path: string }) {
+  const { connection } = usePage()
+  const [note, setNote] = useState('')
+  const take = () =>
+    action.run(async () => {
+      const answer = await connection.send(`${path}/patch`)
+      if (answer.status === 204) return setNote('The run proposes no change.')
+      save(await answer.blob(), `${run.run_id}.patch`)
+      return setNote('')
+    })
+  return (
+    <>
+      <button disabled={action.isBusy} onClick={take}>
+        Download the patch
+      </button>
+      {note !== '' && (
+        <span class="quiet" role="status">
+          {note}
+        </span>
+      )}
+    </>
+  )
+}
+
+function save(content: Blob, name: string): void {
+  const url = URL.createObjectURL(content)
+  const link = Object.assign(document.createElement('a'), { href: url, download: name })
+  link.click()
+  URL.revokeObjectURL(url)
+}
+
+type Pull = NonNullable<Run['publication']>['pulls'][number]
+
+/** Only the address of a web page becomes a link: what stands in an answer may be anything. */
+function PullLink({ pull }: { pull: Pull }) {
+  const text = `Pull request ${pull.number} (${pull.is_draft ? 'draft, ' : ''}${pull.state})`
+  if (!/^https?:\/\//.test(pull.url)) return <span>{text}</span>
+  return (
+    <a class="button" href={pull.url} target="_blank" rel="noreferrer">
+      {text}
+    </a>
+  )
+}

@@ -1,0 +1,193 @@
+import { useEffect, useMemo, useReducer, useState } from 'preact/hooks'
+import { figure } from '#domain/figure.ts'
+import type { Event, Run } from '#client/wire.ts'
+import type { EventPage } from '#schemas/event-schema.ts'
+import type { Timeline } from '#schemas/timeline-schema.ts'
+import { type EventPages, openEventPages } from '../../core/event-pages.ts'
+import { ProblemBox } from '../parts/problem-box.tsx'
+import { useLoaded } from '../parts/use-loaded.ts'
+import { VirtualList } from '../parts/virtual-list.tsx'
+import { readUnasked } from '../../core/operation-list.ts'
+import { totalsOf } from '../../core/run-words.ts'
+import { usePage } from '../page-context.ts'
+import { EventDetails } from './event-details.tsx'
+import { EventRow, eventRowHeight } from './event-row.tsx'
+import { useRun } from './run-context.ts'
+
+/** A browser draws nothing that is higher than about 33 million pixels: of more events, a part is in the list. */
+const mostRows = 1_000_000
+
+export function TimelineTab({ run, seq }: { run: Run; seq: number | undefined }) {
+  const [category, setCategory] = useState('')
+  const pages = useEventPages(category, run.seq)
+  useEffect(() => pages.grow(run.seq), [pages, run.seq])
+  const [follows, setFollows] = useState(seq === undefined && run.ended_at === null)
+  const [part, setPart] = useState(() => partOf(seq ?? run.seq))
+  const { selected, setSelected, target, goTo } = useSelection(pages, (number) => {
+    setFollows(false)
+    setCategory('')
+    setPart(partOf(number))
+  })
+  useEffect(() => void (seq !== undefined && goTo(seq)), [])
+  return (
+    <div class="stack">
+      <div class="toolbar">
+        <CategoryChoice category={category} onChange={setCategory} />
+        <button aria-pressed={follows} onClick={() => setFollows(!follows)}>
+          {run.ended_at === null ? 'Jump to live' : 'Jump to the end'}
+        </button>
+        <PartChoice parts={partOf(pages.count()) + 1} part={part} onChange={setPart} />
+        <span class="quiet">
+          {figure(pages.isAtEnd() ? pages.count() : pages.count() - 1)} events
+          {pages.isAtEnd() ? '' : ', and those behind them'}
+        </span>
+      </div>
+      {pages.error() !== undefined && <ProblemBox error={pages.error()} onRetry={pages.retry} />}
+      <div class={selected ? 'beside' : undefined}>
+        <EventList
+          key={`${category} ${part}`}
+          {...{ pages, target, selected, setSelected, follows }}
+          base={part * mostRows}
+          onScrolledUp={() => setFollows(false)}
+        />
+        {selected && (
+          <EventDetails event={selected} pages={pages} onGoTo={goTo} onClose={() => setSelected(undefined)} />
+        )}
+      </div>
+    </div>
+  )
+}
+
+const partOf = (seq: number) => Math.max(0, Math.floor((seq - 1) / mostRows))
+
+/** Knows which event is selected; `goTo` scrolls to one of a list without a filter, and selects it once it is here. */
+function useSelection(pages: EventPages, show: (seq: number) => void) {
+  const [selected, setSelected] = useState<Event>()
+  const [wanted, setWanted] = useState<number>()
+  const [target, setTarget] = useState<{ index: number }>()
+  const found = wanted === undefined ? undefined : pages.at(wanted - 1)
+  useEffect(() => {
+    if (found === undefined || found.seq !== wanted) return
+    setSelected(found)
+    setWanted(undefined)
+  }, [found])
+  const goTo = (seq: number) => {
+    show(seq)
+    setWanted(seq)
+    setTarget({ index: (seq - 1) % mostRows })
+  }
+  return { selected, setSelected, target, goTo }
+}
+
+type EventListProps = {
+  pages: EventPages
+  /** The index of the first row. */
+  base: number
+  follows: boolean
+  target: { index: number } | undefined
+  selected: Event | undefined
+  setSelected: (event: Event) => void
+  onScrolledUp: () => void
+}
+
+function EventList({ pages, base, follows, target, selected, setSelected, onScrolledUp }: EventListProps) {
+  const { operations, feed } = useRun()
+  // Of a large run they are read only where somebody asks for them.
+  const total = totalsOf(feed.run.value?.counts ?? {}).total
+  const rows = total <= readUnasked ? operations().rows : undefined
+  return (
+    <VirtualList
+      count={Math.max(0, Math.min(mostRows, pages.count() - base))}
+      rowHeight={eventRowHeight}
+      label="Events"
+      sticksToEnd={follows}
+      onScrolledUp={onScrolledUp}
+      target={target}
+      onShown={(first, last) => pages.show(base + first, base + last)}
+      row={(index) => {
+        const event = pages.at(base + index)
+        const isSelected = event !== undefined && event.seq === selected?.seq
+        return (
+          <EventRow
+            event={event}
+            before={pages.at(base + index - 1)}
+            operation={rows?.get(event?.operation_id ?? '')}
+            {...{ isSelected, onSelect: setSelected }}
+          />
+        )
+      }}
+    />
+  )
+}
+
+/** Keeps the events of a category, and draws again when there are others. */
+function useEventPages(category: string, length: number): EventPages {
+  const { connection } = usePage()
+  const { feed, runId } = useRun()
+  const [, draw] = useReducer((times: number) => times + 1, 0)
+  const era = feed.era.value
+  const pages = useMemo(() => {
+    const path = `/v1/runs/${encodeURIComponent(runId)}/events`
+    const isFiltered = category !== ''
+    return openEventPages({
+      load: (after) =>
+        connection.json<EventPage>(path, { query: { after, limit: 200, category: isFiltered ? category : undefined } }),
+      isFiltered,
+      length,
+      onChange: oncePerFrame(() => draw(undefined)),
+    })
+  }, [category, era])
+  useEffect(
+    () =>
+      feed.onEvents((events) => pages.add(events.filter((event) => category === '' || event.category === category))),
+    [pages],
+  )
+  return pages
+}
+
+/** Events may come by the hundred in a second: the list is drawn once for all of a frame. */
+function oncePerFrame(draw: () => void): () => void {
+  let isDue = false
+  return () => {
+    if (isDue) return
+    isDue = true
+    requestAnimationFrame(() => {
+      isDue = false
+      draw()
+    })
+  }
+}
+
+function CategoryChoice({ category, onChange }: { category: string; onChange: (category: string) => void }) {
+  const { connection } = usePage()
+  const { runId } = useRun()
+  const { value } = useLoaded(runId, (signal) =>
+    connection.json<Timeline>(`/v1/runs/${encodeURIComponent(runId)}/timeline`, { query: { limit: 1 }, signal }),
+  )
+  const counts = Object.entries(value?.counts_by_category ?? {}).filter(([, count]) => count > 0)
+  return (
+    <select aria-label="Category" value={category} onChange={(event) => onChange(event.currentTarget.value)}>
+      <option value="">every category</option>
+      {counts.map(([name, count]) => (
+        <option key={name} value={name}>
+          {name.replaceAll('_', ' ')} ({figure(count)})
+        </option>
+      ))}
+    </select>
+  )
+}
+
+type PartProps = { parts: number; part: number; onChange: (part: number) => void }
+
+function PartChoice({ parts, part, onChange }: PartProps) {
+  if (parts <= 1) return null
+  return (
+    <select aria-label="Part" value={part} onChange={(event) => onChange(Number(event.currentTarget.value))}>
+      {Array.from({ length: parts }, (_, at) => (
+        <option key={at} value={at}>
+          events from {figure(at * mostRows + 1)}
+        </option>
+      ))}
+    </select>
+  )
+}
