@@ -73,7 +73,7 @@ function Turns({ entries, isLive }: { entries: readonly TranscriptEntry[]; isLiv
           ))}
         </li>
       ))}
-      {isLive && <li class="quiet">It goes on …</li>}
+      {isLive && entries.at(-1)?.kind !== 'question' && <li class="quiet">It goes on …</li>}
     </ol>
   )
 }

@@ -43,14 +43,14 @@ export function CardHead({ screen, set, path, mayDecide, isViewed, isOpen }: Hea
       </span>
       {mayDecide && (
         <span class="decide">
+          <button class={verdict === 'pending' ? 'unseen' : undefined} onClick={() => undo(screen, id)}>
+            Undo
+          </button>
           <button aria-pressed={verdict === 'accepted'} onClick={() => decideOne(screen, id, 'accept')}>
             Accept
           </button>
           <button aria-pressed={verdict === 'rejected'} onClick={() => startRejecting(screen, id)}>
             Reject
-          </button>
-          <button class={verdict === 'pending' ? 'unseen' : undefined} onClick={() => undo(screen, id)}>
-            Undo
           </button>
         </span>
       )}
