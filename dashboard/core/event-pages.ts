@@ -9,13 +9,15 @@ export type EventPagesOptions = {
   isFiltered: boolean
   /** Is called when there are other events, more or fewer. */
   onChange: () => void
+  /** How many events the run has as far as is known; `grow` says more. */
+  length?: number
   pageSize?: number
   mostPages?: number
 }
 
 export type EventPages = ReturnType<typeof openEventPages>
 
-type State = Required<EventPagesOptions> & {
+type State = Required<Omit<EventPagesOptions, 'length'>> & {
   /** In the order in which they were used, the last one last. */
   pages: Map<number, Event[]>
   /** Of a filtered list: the event that each page follows; the last is that of the first page that was not read. */
@@ -82,7 +84,7 @@ function stateOf(options: EventPagesOptions): State {
     ...options,
     pages: new Map(),
     starts: [0],
-    count: 0,
+    count: options.isFiltered ? 0 : (options.length ?? 0),
     readTo: 0,
     isAtEnd: !options.isFiltered,
     shown: [0, -1],

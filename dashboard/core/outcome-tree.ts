@@ -34,7 +34,7 @@ type Node = {
   children: Map<string, Node>
   /** Is undefined once a child came. */
   sorted: readonly Node[] | undefined
-  operations: Map<string, OperationRow>
+  operations: OperationRow[]
 }
 
 export type TreeView = {
@@ -53,7 +53,7 @@ export function openOutcomeTree() {
       for (const node of nodesOn(root, row)) {
         if (before !== undefined) count(node, before.status, -1)
         count(node, row.status, 1)
-        if (node.kind === 'definition') node.operations.set(row.id, row)
+        if (node.kind === 'definition') setOperation(node, row)
       }
     },
     /** Forgets all. */
@@ -84,7 +84,7 @@ export function openOutcomeTree() {
 export type OutcomeTree = ReturnType<typeof openOutcomeTree>
 
 function nodeOf(key: string, name: string, kind: TreeRow['kind']): Node {
-  return { key, name, kind, counts: {}, children: new Map(), sorted: undefined, operations: new Map() }
+  return { key, name, kind, counts: {}, children: new Map(), sorted: undefined, operations: [] }
 }
 
 /** Returns the node of an operation and those around it, from the root on; makes those that are missing. */
@@ -112,6 +112,11 @@ function child(parent: Node, key: string, name: string, kind: TreeRow['kind']): 
   return made
 }
 
+function setOperation({ operations }: Node, row: OperationRow): void {
+  const at = operations.findIndex(({ id }) => id === row.id)
+  operations.splice(at === -1 ? operations.length : at, 1, row)
+}
+
 function count(node: Node, status: string, by: number): void {
   node.counts[status] = (node.counts[status] ?? 0) + by
 }
@@ -121,8 +126,8 @@ function addRows(parent: Node, depth: number, view: TreeView, shown: TreeRow[]):
   for (const node of parent.sorted) {
     if (view.statuses !== undefined && !view.statuses.some((status) => (node.counts[status] ?? 0) > 0)) continue
     const isOpen = view.open.has(node.key)
-    const { key, name, kind, counts } = node
-    shown.push({ key, name, kind, counts, isOpen, depth: depth + 1, operations: [...node.operations.values()] })
+    const { key, name, kind, counts, operations } = node
+    shown.push({ key, name, kind, counts, operations, isOpen, depth: depth + 1 })
     if (isOpen) addRows(node, depth + 1, view, shown)
   }
 }

@@ -77,7 +77,25 @@ export function openRunFeed(connection: Connection, runId: string) {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
+    /** Somebody else was told that there is no such run any more: no event says so. */
+    lose(): void {
+      closing.abort()
+      state.link.value = { kind: 'gone' }
+    },
     close: () => closing.abort(),
+  }
+}
+
+/** Makes a connection that tells the feed of a run when the run is gone. */
+export function watchedConnection(connection: Connection, feed: RunFeed): Connection {
+  const look = (error: unknown): never => {
+    if (error instanceof RemoraProblem && error.code === 'RUN_001') feed.lose()
+    throw error
+  }
+  return {
+    ...connection,
+    send: (path, outgoing) => connection.send(path, outgoing).catch(look),
+    json: (path, outgoing) => connection.json<never>(path, outgoing).catch(look),
   }
 }
 

@@ -6,8 +6,8 @@ const sleptMs = 10_000
 const hiddenMs = 20_000
 
 /**
- * Calls `follow`, and calls it again, with another signal, once the page was hidden for a while and is seen again, or the machine has slept: a connection
- * of before may be dead without a sign, and a browser has six for all pages of a service. Ends when `follow` ends by itself.
+ * Calls `follow`, and calls it again, with another signal, once the page was hidden for a while and is seen again, the machine has slept, or the
+ * network is back: a connection of before may be dead without a sign, or waits long for its next try, and a browser has six for all pages of a service. Ends when `follow` ends by itself.
  */
 export async function whileAwake(follow: (signal: AbortSignal) => Promise<void>, closing: AbortSignal): Promise<void> {
   while (!closing.aborted) {
@@ -15,6 +15,7 @@ export async function whileAwake(follow: (signal: AbortSignal) => Promise<void>,
     const spell = new AbortController()
     const signal = AbortSignal.any([spell.signal, closing])
     void untilHiddenOrSlept(signal).finally(() => spell.abort())
+    addEventListener('online', () => spell.abort(), { signal })
     await follow(signal).catch((error: unknown) => {
       if (!signal.aborted) throw error
     })

@@ -1,4 +1,57 @@
-/** Is not built yet. */
+import { useState } from 'preact/hooks'
+import { linkTo } from '../../core/route.ts'
+import { visibleText } from '../../core/review-words.ts'
+import { runTitle } from '../../core/run-words.ts'
+import { PageHead } from '../parts/page-head.tsx'
+import { ProblemBox } from '../parts/problem-box.tsx'
+import { QuestionBox } from './question-box.tsx'
+import { type AskedInRun, readInbox, waitsForApproval } from './read-questions.ts'
+import { useFollowed } from './use-followed.ts'
+
+/** Shows what the runs of the project ask people, as it is now. */
 export function InboxPage() {
-  return <p>InboxPage</p>
+  const [seen] = useState(() => new Map<string, Set<string>>())
+  const { value, error, again } = useFollowed('inbox', {
+    load: (connection, signal) => readInbox(connection, seen, signal),
+    categories: ['escalation', 'decision', 'run_lifecycle', 'blocked', 'failed'],
+    isAbout: () => true,
+  })
+  const isEmpty = value?.every(({ run, questions }) => questions.length === 0 && !waitsForApproval(run)) === true
+  return (
+    <>
+      <PageHead title="Inbox" />
+      {error !== undefined && <ProblemBox error={error} onRetry={again} />}
+      {value === undefined && error === undefined && <p class="quiet">…</p>}
+      {isEmpty && (
+        <p class="quiet">Nobody asks anything. Questions and plans that wait for you come here by themselves.</p>
+      )}
+      {value?.map((asked) => (
+        <Asked key={asked.run.run_id} asked={asked} onAnswered={again} />
+      ))}
+    </>
+  )
+}
+
+function Asked({ asked: { run, questions }, onAnswered }: { asked: AskedInRun; onAnswered: () => void }) {
+  const isPlanned = waitsForApproval(run)
+  if (questions.length === 0 && !isPlanned) return null
+  return (
+    <section class="stack" aria-label={`Run ${run.run_id}`}>
+      <div class="row">
+        <h2>{visibleText(runTitle(run))}</h2>
+        <a href={linkTo({ page: 'run', runId: run.run_id, tab: 'overview' })}>Run {run.run_id}</a>
+      </div>
+      {isPlanned && (
+        <div class="notice">
+          <p>The plan of the run waits for your approval.</p>
+          <a class="button" href={linkTo({ page: 'run', runId: run.run_id, tab: 'plan' })}>
+            Look at the plan
+          </a>
+        </div>
+      )}
+      {questions.map((question) => (
+        <QuestionBox key={question.request_id} runId={run.run_id} question={question} onAnswered={onAnswered} />
+      ))}
+    </section>
+  )
 }

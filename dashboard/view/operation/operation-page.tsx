@@ -1,4 +1,64 @@
-/** Is not built yet. */
-export function OperationPage(_props: { runId: string; operationId: string }) {
-  return <p>OperationPage</p>
+import type { OperationView } from '#schemas/operation-schema.ts'
+import { adviceOnOperation } from '#domain/operation-advice.ts'
+import { linkTo } from '../../core/route.ts'
+import { visibleText } from '../../core/review-words.ts'
+import { PageHead } from '../parts/page-head.tsx'
+import { ProblemBox } from '../parts/problem-box.tsx'
+import { StatusBadge } from '../parts/status-badge.tsx'
+import { useFollowed } from '../inbox/use-followed.ts'
+import { OperationChanges } from './operation-changes.tsx'
+import { OperationFacts } from './operation-facts.tsx'
+import { OperationTalks } from './operation-talks.tsx'
+
+type OperationProps = { runId: string; operationId: string }
+
+/** Shows one operation: first why it failed, if it did, then what it is about, what it changed, and its conversation. */
+export function OperationPage({ runId, operationId }: OperationProps) {
+  const path = `/v1/runs/${encodeURIComponent(runId)}/operations/${encodeURIComponent(operationId)}`
+  const { value, error, again } = useFollowed(path, {
+    load: (connection, signal) => connection.json<OperationView>(path, { signal }),
+    categories: ['worker_call', 'worker_output', 'blocked', 'failed', 'escalation'],
+    isAbout: ({ operation_id: id }) => id === operationId,
+  })
+  const title = value === undefined ? 'Operation' : `${value.agent}: ${value.node.qualified_name}`
+  return (
+    <>
+      <nav aria-label="Way back">
+        <a href={linkTo({ page: 'run', runId, tab: 'operations' })}>Run {runId}</a>
+      </nav>
+      <PageHead title={visibleText(title)}>{value && <StatusBadge status={value.status} />}</PageHead>
+      {error !== undefined && <ProblemBox error={error} onRetry={again} />}
+      {value !== undefined && (
+        <>
+          <Reason operation={value} />
+          <OperationFacts operation={value} />
+          <OperationChanges operation={value} />
+          <OperationTalks operation={value} />
+        </>
+      )}
+    </>
+  )
+}
+
+/** Says why an operation did not end well, and what can be done; or what it waits for. */
+function Reason({ operation }: { operation: OperationView }) {
+  const { outcome, status, waits_for: waitsFor, run_id: runId } = operation
+  if (waitsFor !== null && status === 'waiting')
+    return (
+      <p class="notice">
+        It waits for an answer. <a href={linkTo({ page: 'run', runId, tab: 'questions' })}>Question {waitsFor}</a>
+      </p>
+    )
+  if (outcome === null || (status !== 'failed' && status !== 'blocked' && outcome.reason === undefined)) return null
+  const { error_code: code, reason = outcome.summary, phase } = outcome
+  return (
+    <div class="problem" role="alert">
+      <p>
+        {code !== undefined && <b>{code} </b>}
+        {visibleText(reason)}
+        {phase !== undefined && <span class="small"> (in {phase})</span>}
+      </p>
+      {code !== undefined && <p class="advice">→ {adviceOnOperation(code).text}</p>}
+    </div>
+  )
 }

@@ -2,6 +2,7 @@ import { figure } from '#domain/figure.ts'
 import { plural } from '#domain/timeline/words.ts'
 import type { Agenda } from '#client/wire.ts'
 import { linkTo } from '../../core/route.ts'
+import { TableBox } from '../parts/table-box.tsx'
 import type { StatusColour } from '../parts/status-badge.tsx'
 
 type Item = Agenda['items'][number]
@@ -19,7 +20,7 @@ const colours: Readonly<Record<Item['status'], StatusColour>> = {
 /** Shows the items of a plan: who does what where, what they wait for, and what came of it. */
 export function AgendaItems({ items, runId }: { items: readonly Item[]; runId: string }) {
   return (
-    <section class="table-box" aria-label="Items of the plan">
+    <TableBox label="Items of the plan">
       <table>
         <thead>
           <tr>
@@ -45,7 +46,7 @@ export function AgendaItems({ items, runId }: { items: readonly Item[]; runId: s
           ))}
         </tbody>
       </table>
-    </section>
+    </TableBox>
   )
 }
 

@@ -93,7 +93,7 @@ function Waiting({ waited, runId }: { waited: WaitingFor; runId: string }) {
         Waits for {waitingWords(waited)}
         {'since' in waited && (
           <>
-            {', since '}
+            {', for '}
             <Since ts={waited.since} />
           </>
         )}

@@ -4,6 +4,7 @@ import { adviceOnOperation } from '#domain/operation-advice.ts'
 import { formatSeconds, nodePlace, plural } from '#domain/timeline/words.ts'
 import type { Run } from '#client/wire.ts'
 import { linkTo } from '../../core/route.ts'
+import { TableBox } from '../parts/table-box.tsx'
 
 /** Shows what the run has come to, with what that rests on. */
 export function AnswerBox({ answer, runId }: { answer: NonNullable<Run['answer']>; runId: string }) {
@@ -80,7 +81,7 @@ export function FunnelBox({ run }: { run: Run }) {
   return (
     <section class="box" aria-label="Changes">
       <h2>Changes</h2>
-      <div class="table-box">
+      <TableBox label="Changes of each agent">
         <table>
           <thead>
             <tr>
@@ -105,7 +106,7 @@ export function FunnelBox({ run }: { run: Run }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </TableBox>
       <a href={linkTo({ page: 'run', runId: run.run_id, tab: 'review' })}>Review them</a>
     </section>
   )

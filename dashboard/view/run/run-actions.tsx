@@ -133,9 +133,11 @@ function PatchButton({ run, action, path }: { run: Run; action: Action; path: st
       <button disabled={action.isBusy} onClick={take}>
         Download the patch
       </button>
-      <span class="quiet" role="status">
-        {note}
-      </span>
+      {note !== '' && (
+        <span class="quiet" role="status">
+          {note}
+        </span>
+      )}
     </>
   )
 }

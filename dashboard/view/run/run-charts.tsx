@@ -91,7 +91,7 @@ function optionsOf(box: HTMLElement, line: string): uPlot.Options {
     cursor: { show: false },
     scales: { y: { range: (_, __, most) => [0, Math.max(1, most)] } },
     axes: [
-      { ...axis, space: 90, values: '{HH}:{mm}:{ss}' },
+      { ...axis, space: 90, size: 24, values: '{HH}:{mm}:{ss}' },
       { ...axis, size: 60, values: (_, values) => values.map(short) },
     ],
     series: [{}, { stroke: colour(line), width: 2, points: { show: false } }],

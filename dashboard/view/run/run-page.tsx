@@ -4,14 +4,14 @@ import type { Connection } from '#client/connection.ts'
 import type { Run } from '#client/wire.ts'
 import { type OperationList, openOperationList } from '../../core/operation-list.ts'
 import { linkTo, type RunTab, runTabs } from '../../core/route.ts'
-import { openRunFeed } from '../../core/run-feed.ts'
+import { openRunFeed, watchedConnection } from '../../core/run-feed.ts'
 import { repositoryName, runTitle } from '../../core/run-words.ts'
 import { lazyPage } from '../parts/lazy-page.tsx'
 import { PageHead } from '../parts/page-head.tsx'
 import { ProblemBox } from '../parts/problem-box.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { Tabs } from '../parts/tabs.tsx'
-import { usePage } from '../page-context.ts'
+import { PageContext, usePage } from '../page-context.ts'
 import { ConnectionLine } from './connection-line.tsx'
 import { OverviewTab } from './overview-tab.tsx'
 import { RunActions } from './run-actions.tsx'
@@ -25,7 +25,8 @@ const ReviewTab = lazyPage(async () => (await import('../review/review-tab.tsx')
 const QuestionsTab = lazyPage(async () => (await import('../inbox/questions-tab.tsx')).QuestionsTab)
 
 export function RunPage({ runId, tab, seq }: { runId: string; tab: RunTab; seq: number | undefined }) {
-  const { connection } = usePage()
+  const page = usePage()
+  const { connection } = page
   const context = useMemo(() => openContext(connection, runId), [connection, runId])
   useEffect(() => context.close, [context])
   const [run, link] = [context.feed.run.value, context.feed.link.value]
@@ -38,19 +39,25 @@ export function RunPage({ runId, tab, seq }: { runId: string; tab: RunTab; seq: 
       </>
     )
   return (
-    <RunContext value={context}>
-      <RunHead run={run} tab={tab} />
-      {tab === 'timeline' ? <TimelineTab key={seq} run={run} seq={seq} /> : tabOf(tab, run)}
-    </RunContext>
+    <PageContext value={{ ...page, connection: context.connection }}>
+      <RunContext value={context}>
+        <RunHead run={run} tab={tab} />
+        {tab === 'timeline' ? <TimelineTab key={seq} run={run} seq={seq} /> : tabOf(tab, run)}
+      </RunContext>
+    </PageContext>
   )
 }
 
-function openContext(connection: Connection, runId: string): RunContext & { close: () => void } {
-  const feed = openRunFeed(connection, runId)
+type OpenContext = RunContext & { connection: Connection; close: () => void }
+
+function openContext(given: Connection, runId: string): OpenContext {
+  const feed = openRunFeed(given, runId)
+  const connection = watchedConnection(given, feed)
   let operations: OperationList | undefined
   return {
     runId,
     feed,
+    connection,
     operations: () => (operations ??= openOperationList(connection, runId, feed)),
     close() {
       operations?.close()

@@ -1,6 +1,5 @@
 import { useEffect, useMemo, useReducer, useState } from 'preact/hooks'
 import { figure } from '#domain/figure.ts'
-import { nodePlace } from '#domain/timeline/words.ts'
 import type { Event, Run } from '#client/wire.ts'
 import type { EventPage } from '#schemas/event-schema.ts'
 import type { Timeline } from '#schemas/timeline-schema.ts'
@@ -20,7 +19,7 @@ const mostRows = 1_000_000
 
 export function TimelineTab({ run, seq }: { run: Run; seq: number | undefined }) {
   const [category, setCategory] = useState('')
-  const pages = useEventPages(category)
+  const pages = useEventPages(category, run.seq)
   useEffect(() => pages.grow(run.seq), [pages, run.seq])
   const [follows, setFollows] = useState(seq === undefined && run.ended_at === null)
   const [part, setPart] = useState(() => partOf(seq ?? run.seq))
@@ -96,10 +95,6 @@ function EventList({ pages, base, follows, target, selected, setSelected, onScro
   // Of a large run they are read only where somebody asks for them.
   const total = totalsOf(feed.run.value?.counts ?? {}).total
   const rows = total <= readUnasked ? operations().rows : undefined
-  const placeOf = (event: Event | undefined) => {
-    const row = rows?.get(event?.operation_id ?? '')
-    return row && nodePlace(row.path, row.name)
-  }
   return (
     <VirtualList
       count={Math.max(0, Math.min(mostRows, pages.count() - base))}
@@ -116,7 +111,7 @@ function EventList({ pages, base, follows, target, selected, setSelected, onScro
           <EventRow
             event={event}
             before={pages.at(base + index - 1)}
-            place={placeOf(event)}
+            operation={rows?.get(event?.operation_id ?? '')}
             {...{ isSelected, onSelect: setSelected }}
           />
         )
@@ -126,7 +121,7 @@ function EventList({ pages, base, follows, target, selected, setSelected, onScro
 }
 
 /** Keeps the events of a category, and draws again when there are others. */
-function useEventPages(category: string): EventPages {
+function useEventPages(category: string, length: number): EventPages {
   const { connection } = usePage()
   const { feed, runId } = useRun()
   const [, draw] = useReducer((times: number) => times + 1, 0)
@@ -138,7 +133,8 @@ function useEventPages(category: string): EventPages {
       load: (after) =>
         connection.json<EventPage>(path, { query: { after, limit: 200, category: isFiltered ? category : undefined } }),
       isFiltered,
-      onChange: () => draw(undefined),
+      length,
+      onChange: oncePerFrame(() => draw(undefined)),
     })
   }, [category, era])
   useEffect(
@@ -147,6 +143,19 @@ function useEventPages(category: string): EventPages {
     [pages],
   )
   return pages
+}
+
+/** Events may come by the hundred in a second: the list is drawn once for all of a frame. */
+function oncePerFrame(draw: () => void): () => void {
+  let isDue = false
+  return () => {
+    if (isDue) return
+    isDue = true
+    requestAnimationFrame(() => {
+      isDue = false
+      draw()
+    })
+  }
 }
 
 function CategoryChoice({ category, onChange }: { category: string; onChange: (category: string) => void }) {

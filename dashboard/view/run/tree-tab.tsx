@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { figure } from '#domain/figure.ts'
 import type { Run } from '#client/wire.ts'
 import { linkTo } from '../../core/route.ts'
@@ -22,11 +22,11 @@ const choices: Readonly<Record<string, readonly string[] | undefined>> = {
 /** Shows the folders, files and definitions of a run with what came of them. */
 export function TreeTab({ run }: { run: Run }) {
   const list = useRun().operations()
-  void list.version.value // it is drawn again with each
+  const version = list.version.value
   const [opened, setOpened] = useState<ReadonlySet<string>>()
   const [choice, setChoice] = useState('all')
-  const open = opened ?? new Set(list.tree.firstOpen())
-  const rows = list.tree.rows({ open, statuses: choices[choice] })
+  const open = useMemo(() => opened ?? new Set(list.tree.firstOpen()), [version, opened])
+  const rows = useMemo(() => list.tree.rows({ open, statuses: choices[choice] }), [version, open, choice])
   const toggle = (key: string) => {
     const next = new Set(open)
     if (!next.delete(key)) next.add(key)

@@ -4,6 +4,7 @@ import type { Agenda } from '#client/wire.ts'
 import type { PlanView } from '#schemas/plan-schema.ts'
 import { linkTo } from '../../core/route.ts'
 import type { Estimate } from '../../core/submission.ts'
+import { TableBox } from '../parts/table-box.tsx'
 
 /** Shows what a dry run has found. */
 export function EstimateBox({ run, plan, agenda }: Estimate) {
@@ -28,7 +29,7 @@ function PlanTable({ plan }: { plan: PlanView }) {
   const agents = Object.entries(plan.agents)
   return (
     <>
-      <div class="table-box">
+      <TableBox label="Estimate of each agent">
         <table>
           <thead>
             <tr>
@@ -59,7 +60,7 @@ function PlanTable({ plan }: { plan: PlanView }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </TableBox>
       <LeftOutList plan={plan} />
     </>
   )

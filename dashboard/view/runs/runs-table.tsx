@@ -7,11 +7,12 @@ import { repositoryName, runTitle, totalsOf } from '../../core/run-words.ts'
 import { CountsBar } from '../parts/counts-bar.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { At, Since } from '../parts/times.tsx'
+import { TableBox } from '../parts/table-box.tsx'
 
 export function RunsTable({ runs }: { runs: readonly RunSummary[] }) {
   if (runs.length === 0) return null
   return (
-    <div class="table-box">
+    <TableBox label="Runs">
       <table class="runs">
         <thead>
           <tr>
@@ -29,7 +30,7 @@ export function RunsTable({ runs }: { runs: readonly RunSummary[] }) {
             <th scope="col" class="wide">
               Accepted
             </th>
-            <th scope="col" class="num">
+            <th scope="col" class="num wide">
               Took
             </th>
           </tr>
@@ -40,7 +41,7 @@ export function RunsTable({ runs }: { runs: readonly RunSummary[] }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </TableBox>
   )
 }
 
@@ -53,7 +54,10 @@ function RunRow({ run }: { run: RunSummary }) {
       </td>
       <th scope="row" class="wrap">
         <a href={linkTo({ page: 'run', runId: run.run_id, tab: 'overview' })}>{runTitle(run)}</a>
-        <div class="quiet small">{[run.run_id, repositoryName(run), labelsOf(run)].filter(Boolean).join(' · ')}</div>
+        <div class="quiet small">
+          {[run.run_id, repositoryName(run)].filter(Boolean).join(' · ')}
+          <span class="wide"> {labelsOf(run)}</span>
+        </div>
         <Hint run={run} />
       </th>
       <td class="wide">
@@ -64,7 +68,7 @@ function RunRow({ run }: { run: RunSummary }) {
       <td class="wide">
         <At ts={run.accepted_at} />
       </td>
-      <td class="num">{run.duration_ms === null ? <Since ts={run.accepted_at} /> : roughly(run.duration_ms)}</td>
+      <td class="num wide">{run.duration_ms === null ? <Since ts={run.accepted_at} /> : roughly(run.duration_ms)}</td>
     </tr>
   )
 }

@@ -1,0 +1,55 @@
+/** What a reviewer can do with a key. */
+export type ReviewAction =
+  | 'next'
+  | 'previous'
+  | 'accept'
+  | 'reject'
+  | 'undo'
+  | 'evidence'
+  | 'viewed'
+  | 'filter'
+  | 'layout'
+  | 'keys'
+
+/** Lists the keys as their sheet shows them. */
+export const reviewKeys = [
+  { keys: ['j'], action: 'next', does: 'the next change' },
+  { keys: ['k'], action: 'previous', does: 'the change before' },
+  { keys: ['a'], action: 'accept', does: 'accept it, with what it is built on' },
+  { keys: ['r'], action: 'reject', does: 'reject it, with a word for its agent' },
+  { keys: ['u'], action: 'undo', does: 'take back the decision on it, or else your last one' },
+  { keys: ['Enter', 'o'], action: 'evidence', does: 'what was compared, check by check' },
+  { keys: ['v'], action: 'viewed', does: 'mark it as viewed, or not' },
+  { keys: ['s'], action: 'layout', does: 'both versions beside each other, or one below the other' },
+  { keys: ['/'], action: 'filter', does: 'filter by path or name' },
+  { keys: ['?'], action: 'keys', does: 'this sheet' },
+] as const satisfies readonly { keys: readonly string[]; action: ReviewAction; does: string }[]
+
+export type PressedKey = {
+  key: string
+  ctrlKey: boolean
+  metaKey: boolean
+  altKey: boolean
+  /** Somebody types, or a dialog is open. */
+  isElsewhere: boolean
+  /** A button, a link or another control has the focus, and takes Enter. */
+  isOnControl: boolean
+}
+
+const actions = new Map<string, ReviewAction>(
+  reviewKeys.flatMap(({ keys, action }) => keys.map((key) => [key, action] as const)),
+)
+
+/** Returns what a key does; undefined where it belongs to the browser or to what has the focus. */
+export function actionOf({
+  key,
+  ctrlKey,
+  metaKey,
+  altKey,
+  isElsewhere,
+  isOnControl,
+}: PressedKey): ReviewAction | undefined {
+  if (ctrlKey || metaKey || altKey || isElsewhere) return undefined
+  if (key === 'Enter' && isOnControl) return undefined
+  return actions.get(key)
+}

@@ -1,0 +1,180 @@
+import { useState } from 'preact/hooks'
+import type { ApprovalAnswer, Question } from '#client/wire.ts'
+import { prettyJson } from '../../core/conversation.ts'
+import { linkTo } from '../../core/route.ts'
+import { deciderOf, visibleText } from '../../core/review-words.ts'
+import { LongText } from '../operation/long-text.tsx'
+import { At, Since } from '../parts/times.tsx'
+import { useAction } from '../parts/use-action.tsx'
+import { useMayWrite, usePage } from '../page-context.ts'
+
+type BoxProps = { runId: string; question: Question; onAnswered: () => void }
+
+/** Shows a question with what can be answered; one that is answered or over says so. */
+export function QuestionBox({ runId, question, onAnswered }: BoxProps) {
+  const { connection } = usePage()
+  const mayAnswer = useMayWrite()
+  const { run, isBusy, problem } = useAction()
+  const answer = (given: string | ApprovalAnswer) =>
+    run(async () => {
+      const path = `/v1/runs/${runId}/questions/${question.request_id}`
+      // Who was later is told so, and sees the answer of the other.
+      await connection.json<Question>(path, { method: 'POST', json: { answer: given } }).finally(onAnswered)
+    })
+  const isOpen = question.status === 'open'
+  return (
+    <article class="box question" aria-label={`Question ${question.request_id}`}>
+      <QuestionHead runId={runId} question={question} />
+      <p class="asked">{visibleText(question.question)}</p>
+      {question.kind === 'approval' && (
+        <div>
+          <p>
+            <span class="quiet">It wants to call</span> <b class="mono">{visibleText(question.call.tool)}</b>
+          </p>
+          <LongText text={prettyJson(question.call.arguments)} />
+        </div>
+      )}
+      {problem}
+      {!isOpen && <Over question={question} />}
+      {isOpen && !mayAnswer && <p class="quiet">Your token may only look.</p>}
+      {isOpen && mayAnswer && question.kind === 'text' && (
+        <TextAnswer choices={question.choices} isBusy={isBusy} onAnswer={answer} />
+      )}
+      {isOpen && mayAnswer && question.kind === 'approval' && <Approval isBusy={isBusy} onAnswer={answer} />}
+    </article>
+  )
+}
+
+function QuestionHead({ runId, question }: Pick<BoxProps, 'runId' | 'question'>) {
+  const {
+    agent,
+    path,
+    qualified_name: name,
+    operation_id: operationId,
+    asked_at: at,
+    expires_at: until,
+    status,
+  } = question
+  const place = path === null ? 'about the run' : name === null || name === path ? path : `${path} ${name}`
+  return (
+    <div class="row">
+      <span class="badge" data-state={status === 'open' ? 'warn' : undefined}>
+        {question.request_id} {status}
+      </span>
+      <span>
+        <b>{agent}</b>{' '}
+        {operationId === null ? (
+          place
+        ) : (
+          <a href={linkTo({ page: 'operation', runId, operationId })}>{visibleText(place)}</a>
+        )}
+      </span>
+      <span class="quiet small">
+        asked{' '}
+        {status === 'open' ? (
+          <>
+            <Since ts={at} /> ago
+          </>
+        ) : (
+          <At ts={at} />
+        )}
+        {until !== null && status === 'open' && (
+          <>
+            , until <At ts={until} />
+          </>
+        )}
+      </span>
+    </div>
+  )
+}
+
+function Over({ question }: { question: Question }) {
+  const { session } = usePage()
+  const { status, answered_at: at, answered_by: by } = question
+  if (status === 'expired')
+    return <p class="warn">Nobody answered in time: its operation is blocked. A retry of the run asks again.</p>
+  if (status !== 'answered') return <p class="quiet">Its operation was stopped before anybody answered.</p>
+  const who = by === null ? 'somebody' : deciderOf({ decided_by: by }, session.token_id)
+  return (
+    <p>
+      <span class="good">Answered</span> by {visibleText(who)} {at !== null && <At ts={at} />}:{' '}
+      <q>{visibleText(answerWords(question))}</q>
+    </p>
+  )
+}
+
+function answerWords(question: Question): string {
+  if (question.kind === 'text') return question.answer ?? ''
+  const verdicts = {
+    allow: 'allowed',
+    allow_for_run: 'allowed, and all others of the tool in the run',
+    deny: 'denied',
+  } as const
+  const { answer } = question
+  if (answer === null) return ''
+  return answer.reason === undefined ? verdicts[answer.verdict] : `${verdicts[answer.verdict]}: ${answer.reason}`
+}
+
+type AnswerProps<Answer> = { isBusy: boolean; onAnswer: (answer: Answer) => void }
+
+function TextAnswer({ choices, isBusy, onAnswer }: AnswerProps<string> & { choices: readonly string[] | null }) {
+  const [text, setText] = useState('')
+  if (choices !== null)
+    return (
+      <div class="row">
+        {choices.map((choice) => (
+          <button key={choice} disabled={isBusy} onClick={() => onAnswer(choice)}>
+            {visibleText(choice)}
+          </button>
+        ))}
+      </div>
+    )
+  return (
+    <form
+      class="stack tight"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (text.trim() !== '') onAnswer(text)
+      }}
+    >
+      <textarea
+        aria-label="Answer"
+        rows={2}
+        maxLength={16_000}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      <div class="row">
+        <button class="primary" type="submit" disabled={isBusy || text.trim() === ''}>
+          Answer
+        </button>
+      </div>
+    </form>
+  )
+}
+
+function Approval({ isBusy, onAnswer }: AnswerProps<ApprovalAnswer>) {
+  const [reason, setReason] = useState('')
+  const said = reason.trim() === '' ? {} : { reason: reason.trim() }
+  return (
+    <div class="row">
+      <button class="primary" disabled={isBusy} onClick={() => onAnswer({ verdict: 'allow' })}>
+        Allow
+      </button>
+      <button disabled={isBusy} onClick={() => onAnswer({ verdict: 'allow_for_run' })}>
+        Allow for the run
+      </button>
+      <input
+        class="grow"
+        aria-label="Why not"
+        placeholder="Why not, for the agent"
+        maxLength={2000}
+        value={reason}
+        onInput={(event) => setReason(event.currentTarget.value)}
+      />
+      <button class="danger" disabled={isBusy} onClick={() => onAnswer({ verdict: 'deny', ...said })}>
+        Deny
+      </button>
+    </div>
+  )
+}

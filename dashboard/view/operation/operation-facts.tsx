@@ -1,0 +1,51 @@
+import { type ComponentChildren, Fragment } from 'preact'
+import type { OperationView } from '#schemas/operation-schema.ts'
+import { durationWords } from '../../core/conversation.ts'
+import { linkTo } from '../../core/route.ts'
+import { counted, visibleText } from '../../core/review-words.ts'
+import { At } from '../parts/times.tsx'
+
+/** Says what an operation is about, and what it took. */
+export function OperationFacts({ operation }: { operation: OperationView }) {
+  const {
+    node,
+    outcome,
+    attempt,
+    lost,
+    generation,
+    started_at: startedAt,
+    repeats,
+    superseded_by: next,
+    run_id: runId,
+  } = operation
+  const other = (operationId: string, words: string) => (
+    <a href={linkTo({ page: 'operation', runId, operationId })}>{words}</a>
+  )
+  const facts: readonly (readonly [string, ComponentChildren])[] = [
+    [node.kind, <span class="mono">{visibleText(`${node.path}:${node.start_line}–${node.end_line}`)}</span>],
+    ['Said', outcome !== null && outcome.reason === undefined && visibleText(outcome.summary)],
+    ['Started', startedAt !== null && <At ts={startedAt} />],
+    ['Attempt', attempt > 0 && `${attempt}${lost > 0 ? `, ${counted(lost, 'worker')} lost` : ''}`],
+    ['Generation', generation > 1 && String(generation)],
+    ['Took', outcome !== null && tookText(outcome)],
+    ['Does again', repeats !== null && other(repeats, 'what an earlier operation did')],
+    ['Done again', next !== null && other(next, 'by a later operation: this one does not count any more')],
+  ]
+  return (
+    <dl class="facts">
+      {facts.map(([name, value]) =>
+        value === false || value === null ? null : (
+          <Fragment key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </Fragment>
+        ),
+      )}
+    </dl>
+  )
+}
+
+function tookText({ turns, duration_ms: ms, tokens }: NonNullable<OperationView['outcome']>): string {
+  const { prompt, completion } = tokens
+  return `${durationWords(ms)}, ${counted(turns, 'turn')}, ${prompt.toLocaleString('en')} tokens read and ${completion.toLocaleString('en')} written`
+}

@@ -1,0 +1,69 @@
+import { useMemo } from 'preact/hooks'
+import { parseDiff } from '../../core/diff.ts'
+import { verdictOf } from '../../core/review-fold.ts'
+import { visibleText } from '../../core/review-words.ts'
+import { type CardProps, decideOne, startRejecting, toggle, toggleViewed, undo } from './review-screen.ts'
+
+const states = { pending: undefined, accepted: 'good', rejected: 'bad' } as const
+
+type HeadProps = CardProps & { isViewed: boolean; isOpen: boolean }
+
+/** Says what a change is, and how it is decided. It stays in sight while its diff is read. */
+export function CardHead({ screen, set, path, mayDecide, isViewed, isOpen }: HeadProps) {
+  const { change } = set
+  const id = change.change_set_id
+  const { added, removed } = useMemo(() => countLines(change.diff, path), [change.diff, path])
+  const verdict = verdictOf(set)
+  const isFile = change.qualified_name === change.path
+  const rules = change.rules.length > 0 ? ` (${change.rules.join(', ')})` : ''
+  return (
+    <header class="change-head">
+      <button
+        class="plain fold"
+        aria-expanded={isOpen}
+        aria-label={isOpen ? 'Fold' : 'Unfold'}
+        onClick={() => toggle(screen.turned, id)}
+      >
+        {isOpen ? '▾' : '▸'}
+      </button>
+      <h3>
+        <span class="quiet">{change.agent}</span>{' '}
+        {path === undefined && <span class="mono">{visibleText(change.path)}</span>}{' '}
+        <b class="mono">{isFile ? '' : visibleText(change.qualified_name)}</b>
+        <span class="mono">{rules}</span>
+      </h3>
+      <span class="lines">
+        <span class="good">+{added}</span> <span class="bad">−{removed}</span>
+      </span>
+      <label class="check">
+        <input type="checkbox" checked={isViewed} onChange={() => toggleViewed(screen, id)} /> Viewed
+      </label>
+      <span class="badge" data-state={states[verdict]}>
+        {verdict}
+      </span>
+      {mayDecide && (
+        <span class="decide">
+          <button class={verdict === 'pending' ? 'unseen' : undefined} onClick={() => undo(screen, id)}>
+            Undo
+          </button>
+          <button aria-pressed={verdict === 'accepted'} onClick={() => decideOne(screen, id, 'accept')}>
+            Accept
+          </button>
+          <button aria-pressed={verdict === 'rejected'} onClick={() => startRejecting(screen, id)}>
+            Reject
+          </button>
+        </span>
+      )}
+    </header>
+  )
+}
+
+function countLines(diff: string, path: string | undefined): { added: number; removed: number } {
+  const counts = { added: 0, removed: 0 }
+  for (const file of parseDiff(diff)) {
+    if (path !== undefined && file.path !== path) continue
+    counts.added += file.added
+    counts.removed += file.removed
+  }
+  return counts
+}

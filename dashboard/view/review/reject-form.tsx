@@ -1,0 +1,68 @@
+import { useEffect, useRef } from 'preact/hooks'
+import { reject, type ReviewScreen } from './review-screen.ts'
+
+/** Asks why a change is rejected. Enter sends it, with or without a word; Escape leaves it. */
+export function RejectForm({ screen, isByProgram }: { screen: ReviewScreen; isByProgram: boolean }) {
+  const text = useRef<HTMLTextAreaElement>(null)
+  const { rejecting } = screen
+  useEffect(() => text.current?.focus(), [])
+  const given = rejecting.value
+  if (given === undefined) return null
+  const press = (event: KeyboardEvent) => {
+    if (event.key === 'Escape') rejecting.value = undefined
+    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+    event.preventDefault()
+    reject(screen)
+  }
+  return (
+    <form
+      class="reject"
+      onSubmit={(event) => {
+        event.preventDefault()
+        reject(screen)
+      }}
+    >
+      <label class="field">
+        Why not?{' '}
+        <span class="quiet">
+          {isByProgram ? 'For the people who look at it later' : 'For people, and for its agent'}
+        </span>
+        <textarea
+          ref={text}
+          rows={2}
+          maxLength={2000}
+          value={given.reason}
+          onKeyDown={press}
+          onInput={(event) => (rejecting.value = { ...given, reason: event.currentTarget.value })}
+        />
+      </label>
+      <RejectButtons rejecting={rejecting} isByProgram={isByProgram} />
+    </form>
+  )
+}
+
+function RejectButtons({ rejecting, isByProgram }: Pick<ReviewScreen, 'rejecting'> & { isByProgram: boolean }) {
+  const given = rejecting.value
+  if (given === undefined) return null
+  return (
+    <div class="row">
+      {!isByProgram && (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={given.isRetried}
+            onChange={(event) => (rejecting.value = { ...given, isRetried: event.currentTarget.checked })}
+          />
+          Have the agent try again with this word
+        </label>
+      )}
+      <span class="push" />
+      <button type="button" onClick={() => (rejecting.value = undefined)}>
+        Cancel
+      </button>
+      <button class="danger" type="submit">
+        {given.reason.trim() === '' ? 'Reject without a word' : given.isRetried ? 'Reject, and try again' : 'Reject'}
+      </button>
+    </div>
+  )
+}

@@ -1,0 +1,129 @@
+import { useState } from 'preact/hooks'
+import type { z } from 'zod'
+import type { PublicationAsked } from '#schemas/github-schema.ts'
+import type { Retried } from '#schemas/intake-schema.ts'
+import { isEndedRun, type ReviewDesk } from '../../core/review-desk.ts'
+import { faultWords } from '../../core/review-decide.ts'
+import { countVerdicts } from '../../core/review-filter.ts'
+import type { ReviewedSet } from '../../core/review-fold.ts'
+import { counted } from '../../core/review-words.ts'
+import type { ReviewScreen } from './review-screen.ts'
+
+/** Offers what is done with many changes: decide on all that is shown, try again, take the patch, open the pull request. */
+export function ReviewActions({ screen, mayDecide }: { screen: ReviewScreen; mayDecide: boolean }) {
+  const { desk } = screen
+  const { accepted } = countVerdicts(desk.sets.value.values())
+  const [busy, setBusy] = useState<string>()
+  const doing = (name: string, work: () => Promise<void>) => () => {
+    setBusy(name)
+    work()
+      .catch((error: unknown) => (desk.notice.value = { text: faultWords(error), tone: 'bad' }))
+      .finally(() => setBusy(undefined))
+  }
+  const rejected = [...desk.sets.value.values()].filter(mayBeRetried)
+  const isOver = isEndedRun(desk.run.value)
+  const shown = screen.shown.value.length
+  return (
+    <div class="row review-actions">
+      {mayDecide && (
+        <>
+          <button disabled={shown === 0} onClick={() => (screen.dialog.value = { kind: 'bulk', verdict: 'accept' })}>
+            Accept all shown …
+          </button>
+          <button disabled={shown === 0} onClick={() => (screen.dialog.value = { kind: 'bulk', verdict: 'reject' })}>
+            Reject all shown …
+          </button>
+          {isOver && rejected.length > 0 && (
+            <button disabled={busy !== undefined} onClick={doing('retry', () => retryRejected(desk))}>
+              Retry {counted(rejected.length, 'rejected one')}
+            </button>
+          )}
+        </>
+      )}
+      <button disabled={accepted === 0 || busy !== undefined} onClick={doing('patch', () => savePatch(desk))}>
+        {busy === 'patch' ? 'Composing …' : 'Download accepted patch'}
+      </button>
+      {mayDecide && (
+        <PullRequest
+          desk={desk}
+          isAble={accepted > 0 && busy === undefined}
+          onAsk={doing('publish', () => publish(desk))}
+        />
+      )}
+    </div>
+  )
+}
+
+function PullRequest({ desk, isAble, onAsk }: { desk: ReviewDesk; isAble: boolean; onAsk: () => void }) {
+  const run = desk.run.value
+  if (run === undefined) return null
+  const pulls = run.publication?.pulls ?? []
+  const fault = run.publication?.fault
+  const why =
+    run.repository === null
+      ? 'The code of this run was uploaded: take the patch, or “remora publish --to” pushes a branch'
+      : undefined
+  return (
+    <>
+      {pulls.map(({ url, number, state }) => (
+        <OutsideLink key={url} url={url} words={`Pull request ${number} (${state})`} />
+      ))}
+      <button class="primary" disabled={!isAble || why !== undefined} title={why} onClick={onAsk}>
+        {pulls.some(({ state }) => state === 'open') ? 'Bring the pull request up to date' : 'Open the pull request'}
+      </button>
+      {why !== undefined && <span class="quiet small">{why}.</span>}
+      {fault !== undefined && (
+        <span class="bad">
+          Not published: {fault.reason} ({fault.error_code})
+        </span>
+      )}
+    </>
+  )
+}
+
+/** A program would make the same change again, and without a word an agent would not know what to do otherwise. */
+function mayBeRetried({ change, sending }: ReviewedSet): boolean {
+  const isRejected = (sending ?? change.verdict) === 'rejected' && !change.is_redone
+  return isRejected && typeof change.decision?.reason === 'string' && change.rules.length === 0
+}
+
+/** An address comes from a code host: one that is not of the web is shown, and not followed. */
+export function OutsideLink({ url, words }: { url: string; words: string }) {
+  if (!/^https?:\/\//.test(url)) return <span>{url}</span>
+  return (
+    <a href={url} target="_blank" rel="noreferrer">
+      {words}
+    </a>
+  )
+}
+
+async function publish(desk: ReviewDesk): Promise<void> {
+  await desk.connection.json<PublicationAsked>(`${desk.runPath}/publish`, { method: 'POST' })
+  desk.notice.value = { text: 'The pull request was asked for; it is here when it is open.', tone: 'quiet' }
+}
+
+async function retryRejected(desk: ReviewDesk): Promise<void> {
+  const { generation } = await desk.connection.json<z.infer<typeof Retried>>(`${desk.runPath}/retry`, {
+    method: 'POST',
+    json: { rejected: true },
+  })
+  desk.notice.value = {
+    text: `What was rejected with a word is tried again in generation ${generation}.`,
+    tone: 'good',
+  }
+}
+
+/** The service composes and proves the patch anew after a decision, which may take a while. */
+async function savePatch({ connection, runPath, runId, notice }: ReviewDesk): Promise<void> {
+  const answer = await connection.send(`${runPath}/patch`, { query: { of: 'accepted' } })
+  if (answer.status === 204)
+    return void (notice.value = {
+      text: 'Nothing is in the accepted patch: it may be left out, or changes nothing.',
+      tone: 'warn',
+    })
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(await answer.blob())
+  link.download = `${runId}.patch`
+  link.click()
+  URL.revokeObjectURL(link.href)
+}

@@ -1,0 +1,178 @@
+import { computed, signal } from '@preact/signals'
+import type { WantedVerdict } from '#schemas/decision-schema.ts'
+import { decide, type DecideOptions } from '../../core/review-decide.ts'
+import { wantedOf } from '../../core/review-bulk.ts'
+import type { ReviewDesk } from '../../core/review-desk.ts'
+import { nextRow, type ReviewFilter, type ReviewRow, rowsOf, shownSets } from '../../core/review-filter.ts'
+import { type ReviewedSet, verdictOf, type WantedDecision, withoutRefusal } from '../../core/review-fold.ts'
+import { markOf, readViewed, withViewed } from '../../core/review-viewed.ts'
+
+/** What a reviewer writes about a change before it is rejected. It is kept here, since the card may be scrolled away. */
+export type Rejecting = { id: string; reason: string; isRetried: boolean }
+export type OpenDialog = { kind: 'keys' } | { kind: 'bulk'; verdict: WantedVerdict }
+
+export type ReviewScreen = ReturnType<typeof openScreen>
+
+const layoutKey = 'remora.split'
+const sizeKey = 'remora.by-file'
+
+/** Knows what a reviewer looks at, and does what they ask for. It draws nothing. */
+export function openScreen(desk: ReviewDesk) {
+  const filter = signal<ReviewFilter>({})
+  const kept = signal<ReadonlySet<string>>(new Set())
+  const isByFile = signal(localStorage.getItem(sizeKey) === 'yes')
+  const isSplit = signal(localStorage.getItem(layoutKey) === 'yes')
+  const shown = computed(() => shownSets(desk.sets.value, filter.value, kept.value))
+  const rows = computed(() => rowsOf(shown.value, isByFile.value))
+  const current = signal<string | undefined>(undefined)
+  const screen = {
+    desk,
+    filter,
+    kept,
+    isByFile,
+    isSplit,
+    shown,
+    rows,
+    /** Is the key of the row that keys are about. */
+    current,
+    /** The row that the page scrolls to, and gives the focus. */
+    goal: signal<{ key: string } | undefined>(undefined),
+    openEvidence: signal<ReadonlySet<string>>(new Set()),
+    /** Change sets that are open although they were viewed, or closed although they were not. */
+    turned: signal<ReadonlySet<string>>(new Set()),
+    viewed: signal(readViewed(localStorage)),
+    rejecting: signal<Rejecting | undefined>(undefined),
+    dialog: signal<OpenDialog | undefined>(undefined),
+    /** The ids of what was decided here, the last one at the end. */
+    mine: signal<readonly string[]>([]),
+  }
+  return screen
+}
+
+/** Is what a card is drawn of. */
+export type CardProps = {
+  screen: ReviewScreen
+  set: ReviewedSet
+  /** The key of its row. */
+  rowKey: string
+  /** Is set in the list by file: only this file's part of the change is shown. */
+  path: string | undefined
+  mayDecide: boolean
+}
+
+export function keyOfRow(row: ReviewRow): string {
+  return row.kind === 'file' ? `file ${row.path}` : `${row.id} ${row.path ?? ''}`
+}
+
+export function setFilter(screen: ReviewScreen, change: ReviewFilter): void {
+  screen.filter.value = { ...screen.filter.value, ...change }
+  screen.kept.value = new Set()
+}
+
+export function setLayout(
+  { isByFile, isSplit }: ReviewScreen,
+  change: { isByFile?: boolean; isSplit?: boolean },
+): void {
+  if (change.isByFile !== undefined) isByFile.value = change.isByFile
+  if (change.isSplit !== undefined) isSplit.value = change.isSplit
+  try {
+    localStorage.setItem(layoutKey, isSplit.value ? 'yes' : 'no')
+    localStorage.setItem(sizeKey, isByFile.value ? 'yes' : 'no')
+  } catch {} // the layout counts for this visit only
+}
+
+/** Returns the row that keys are about: where none was chosen, the first. */
+export function currentRow({ rows, current }: ReviewScreen): number {
+  const at = rows.value.findIndex((row) => keyOfRow(row) === current.value)
+  return at >= 0 ? at : rows.value.findIndex(({ kind }) => kind === 'change')
+}
+
+/** Goes to the next change, or the one before; with `isPending` to the next on which nobody has decided. */
+export function move(screen: ReviewScreen, step: 1 | -1, { isPending = false } = {}): void {
+  const { rows, current, desk } = screen
+  const isWanted = (id: string) => {
+    const set = desk.sets.value.get(id)
+    return !isPending || (set !== undefined && verdictOf(set) === 'pending')
+  }
+  const from = current.value === undefined && !isPending ? -1 : currentRow(screen)
+  const row = rows.value[nextRow(rows.value, from, { step, isWanted }) ?? -1]
+  if (row !== undefined) goTo(screen, keyOfRow(row))
+}
+
+export function goTo({ current, goal }: ReviewScreen, key: string): void {
+  current.value = key
+  goal.value = { key }
+}
+
+/** Goes to a change that is in the list. */
+export function showChange(screen: ReviewScreen, id: string | undefined): void {
+  const row = screen.rows.value.find((one) => one.kind === 'change' && one.id === id)
+  if (row !== undefined) goTo(screen, keyOfRow(row))
+}
+
+/** Decides on sets as they are shown. */
+export async function decideOn(
+  screen: ReviewScreen,
+  wanted: readonly WantedDecision[],
+  options: DecideOptions = {},
+): Promise<void> {
+  const ids = wanted.map((one) => one.change_set_id)
+  screen.kept.value = new Set([...screen.kept.value, ...ids])
+  screen.mine.value = [...screen.mine.value.filter((id) => !ids.includes(id)), ...ids]
+  await decide(screen.desk, wanted, options)
+}
+
+export function decideOne(screen: ReviewScreen, id: string, verdict: WantedVerdict, options: DecideOptions = {}): void {
+  const set = screen.desk.sets.value.get(id)
+  if (set === undefined || set.sending !== undefined) return
+  screen.desk.sets.value = withoutRefusal(screen.desk.sets.value, id)
+  void decideOn(screen, [wantedOf(set, verdict)], options)
+}
+
+/** Takes back the decision on a set; without one, the last that was made here. */
+export function undo(screen: ReviewScreen, id: string): void {
+  const isDecided = (one: string) => {
+    const set = screen.desk.sets.value.get(one)
+    return set !== undefined && verdictOf(set) !== 'pending'
+  }
+  const last = isDecided(id) ? id : screen.mine.value.findLast(isDecided)
+  if (last === undefined)
+    screen.desk.notice.value = { text: 'There is no decision of yours to take back', tone: 'quiet' }
+  else decideOne(screen, last, 'undo')
+}
+
+export function startRejecting(screen: ReviewScreen, id: string): void {
+  const change = screen.desk.sets.value.get(id)?.change
+  // A program would make the same change again.
+  if (change !== undefined) screen.rejecting.value = { id, reason: '', isRetried: change.rules.length === 0 }
+}
+
+/** Sends what was written. Without a word the change is rejected, too, but nobody is to try it again. */
+export function reject(screen: ReviewScreen): void {
+  const { rejecting, desk } = screen
+  if (rejecting.value === undefined) return
+  const { id, reason: given, isRetried } = rejecting.value
+  const set = desk.sets.value.get(id)
+  const reason = given.trim()
+  rejecting.value = undefined
+  if (set === undefined) return
+  desk.sets.value = withoutRefusal(desk.sets.value, id)
+  const said = reason === '' ? {} : { reason, ...(isRetried && { retry: true as const }) }
+  void decideOn(screen, [{ ...wantedOf(set, 'reject'), ...said }])
+}
+
+export function toggleViewed({ desk, viewed, turned }: ReviewScreen, id: string): void {
+  const diff = desk.sets.value.get(id)?.change.diff
+  if (diff === undefined) return
+  const mark = markOf(diff)
+  viewed.value = withViewed(viewed.value, { mark, isViewed: !viewed.value.has(mark) }, localStorage)
+  turned.value = without(turned.value, id)
+}
+
+export function toggle(of: { value: ReadonlySet<string> }, id: string): void {
+  of.value = of.value.has(id) ? without(of.value, id) : new Set([...of.value, id])
+}
+
+function without(all: ReadonlySet<string>, id: string): ReadonlySet<string> {
+  return new Set([...all].filter((one) => one !== id))
+}

@@ -1,0 +1,161 @@
+import type { RefObject } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { pause } from '#client/timers.ts'
+import { countVerdicts } from '../../core/review-filter.ts'
+import type { Verdict } from '../../core/review-fold.ts'
+import { counted, type ProofState } from '../../core/review-words.ts'
+import { usePage } from '../page-context.ts'
+import { type ReviewScreen, setFilter, setLayout } from './review-screen.ts'
+
+const verdicts: readonly Verdict[] = ['pending', 'accepted', 'rejected']
+const proofs: readonly (readonly [ProofState, string])[] = [
+  ['passed', 'all checks hold'],
+  ['failed', 'a check fails'],
+  ['unchecked', 'not checked in full'],
+]
+
+type ToolbarProps = { screen: ReviewScreen; search: RefObject<HTMLInputElement | null> }
+
+/** Chooses which changes are shown, and how. It stays in sight. */
+export function ReviewToolbar({ screen, search }: ToolbarProps) {
+  const { filter, shown } = screen
+  const { agent, path, evidence, verdict } = filter.value
+  const isFiltered = [agent, path, evidence, verdict].some((one) => one !== undefined)
+  return (
+    <div class="toolbar review-bar" role="search" aria-label="Which changes">
+      <WordField screen={screen} search={search} />
+      <Choices screen={screen} />
+      {isFiltered && (
+        <button
+          class="plain"
+          onClick={() =>
+            setFilter(screen, { agent: undefined, path: undefined, evidence: undefined, verdict: undefined })
+          }
+        >
+          {counted(shown.value.length, 'change')} shown · all
+        </button>
+      )}
+      <span class="push" />
+      <LayoutButtons screen={screen} />
+    </div>
+  )
+}
+
+/** A list of thousands is searched when somebody rests, not with each letter. */
+const restMs = 120
+
+function WordField({ screen, search }: ToolbarProps) {
+  const { path = '' } = screen.filter.value
+  const [text, setText] = useState(path)
+  useEffect(() => setText(path), [path])
+  useEffect(() => {
+    const typing = new AbortController()
+    const choose = async () => {
+      await pause(restMs, typing.signal)
+      setFilter(screen, { path: text || undefined })
+    }
+    if (text !== path) choose().catch(() => {}) // something more was typed
+    return () => typing.abort()
+  }, [text])
+  return (
+    <input
+      ref={search}
+      type="search"
+      aria-label="Path or name"
+      placeholder="Path or name  /"
+      value={text}
+      onInput={(event) => setText(event.currentTarget.value)}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape' || event.key === 'Enter') event.currentTarget.blur()
+      }}
+    />
+  )
+}
+
+/** Chooses by what the changes have in common. */
+function Choices({ screen }: { screen: ReviewScreen }) {
+  const { agent, evidence, verdict } = screen.filter.value
+  const agents = [...new Set([...screen.desk.sets.value.values()].map(({ change }) => change.agent))].toSorted()
+  return (
+    <>
+      <Choice
+        label="Agent"
+        value={agent}
+        options={agents.map((name) => [name, name])}
+        onChoice={(value) => setFilter(screen, { agent: value })}
+      />
+      <Choice
+        label="Evidence"
+        value={evidence}
+        options={proofs}
+        onChoice={(value) => setFilter(screen, { evidence: proofs.find(([name]) => name === value)?.[0] })}
+      />
+      <Choice
+        label="Verdict"
+        value={verdict}
+        options={verdicts.map((name) => [name, name])}
+        onChoice={(value) => setFilter(screen, { verdict: verdicts.find((name) => name === value) })}
+      />
+    </>
+  )
+}
+
+function LayoutButtons({ screen }: { screen: ReviewScreen }) {
+  const { isByFile, isSplit } = screen
+  return (
+    <>
+      <button aria-pressed={isByFile.value} onClick={() => setLayout(screen, { isByFile: !isByFile.value })}>
+        By file
+      </button>
+      <button class="wide" aria-pressed={isSplit.value} onClick={() => setLayout(screen, { isSplit: !isSplit.value })}>
+        Split
+      </button>
+      <button aria-label="Keys" title="Keys" onClick={() => (screen.dialog.value = { kind: 'keys' })}>
+        ?
+      </button>
+    </>
+  )
+}
+
+type ChoiceProps = {
+  label: string
+  value: string | undefined
+  options: readonly (readonly [value: string, words: string])[]
+  onChoice: (value: string | undefined) => void
+}
+
+function Choice({ label, value, options, onChoice }: ChoiceProps) {
+  return (
+    <select
+      aria-label={label}
+      value={value ?? ''}
+      onChange={(event) => {
+        onChoice(event.currentTarget.value || undefined)
+        event.currentTarget.blur() // keys are for the changes again
+      }}
+    >
+      <option value="">{label}: any</option>
+      {options.map(([name, words]) => (
+        <option key={name} value={name}>
+          {words}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+/** Counts what was decided, of all that the run has. */
+export function ReviewCounts({ screen: { desk } }: { screen: ReviewScreen }) {
+  const { all, pending, accepted, rejected } = countVerdicts(desk.sets.value.values())
+  const { isAway } = usePage()
+  const isReading = desk.list.value.kind === 'reading'
+  return (
+    <p class="review-counts" role="status">
+      <b>{counted(all, 'change')}</b>
+      {isReading ? ' so far' : ''}: {pending.toLocaleString('en')} pending,{' '}
+      <span class="good">{accepted.toLocaleString('en')} accepted</span>,{' '}
+      <span class="bad">{rejected.toLocaleString('en')} rejected</span>
+      {isAway.value && <span class="warn"> · not connected: decisions of others are not shown</span>}
+    </p>
+  )
+}
