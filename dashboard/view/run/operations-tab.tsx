@@ -47,14 +47,7 @@ export function OperationsTab({ run }: { run: Run }) {
         <LoadLine run={run} list={list} />
       </div>
       <div class="stack tight">
-        <div class="operation-line quiet" aria-hidden="true">
-          <span>Status</span>
-          <span>Definition</span>
-          <span class="wide">Agent</span>
-          <span class="wide">Error</span>
-          <span class="num wide">Took</span>
-          <span class="num wide">Tokens</span>
-        </div>
+        <Heads />
         <VirtualList
           count={rows.length}
           rowHeight={rowHeight}
@@ -65,6 +58,19 @@ export function OperationsTab({ run }: { run: Run }) {
           }}
         />
       </div>
+    </div>
+  )
+}
+
+function Heads() {
+  return (
+    <div class="operation-line quiet" aria-hidden="true">
+      <span>Status</span>
+      <span>Definition</span>
+      <span class="wide">Agent</span>
+      <span class="wide">Error</span>
+      <span class="num wide">Took</span>
+      <span class="num wide">Tokens</span>
     </div>
   )
 }
