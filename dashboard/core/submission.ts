@@ -4,7 +4,7 @@ import { readStream } from '#client/read-stream.ts'
 import type { Agenda, Run, RunRequest } from '#client/wire.ts'
 import type { PlanView } from '#schemas/plan-schema.ts'
 
-/** What somebody has filled in. Lists are as they were written. */
+/** Holds what somebody has filled in. Lists are as they were written. */
 export type Wish = {
   agents: readonly string[]
   otherAgents: string
@@ -15,7 +15,7 @@ export type Wish = {
   budget: string
 }
 
-/** What a dry run has found: the plan of the agents, or that of the objective. */
+/** Holds what a dry run has found: the plan of the agents, or that of the objective. */
 export type Estimate = { run: Run; plan?: PlanView; agenda?: Agenda }
 
 const listed = (text: string) => text.split(/[\s,]+/).filter((part) => part !== '')
