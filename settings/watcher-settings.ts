@@ -89,3 +89,9 @@ export const watcherSettings = {
     about: 'the model that reviews what the watcher has found; without it the one of `model.default`',
   },
 } satisfies SettingsTable
+
+/** Reads from when on a part of a run is reviewed. */
+export function watchThresholds(read: Readonly<Record<string, unknown>>): WatchThresholds {
+  const values = Object.keys(shape).map((name) => [name, read[`REMORA_WATCHER_${name.toUpperCase()}`]])
+  return WatchThresholds.parse(Object.fromEntries(values))
+}

@@ -1,11 +1,11 @@
 import { RunAnswer } from '#domain/agenda.ts'
-import type { Ask } from '#domain/ask.ts'
 import { AppError, asAppError, type ErrorCode, hasCode, ModelUnavailable } from '#domain/error.ts'
 import type { EventOrigin } from '#domain/event.ts'
 import type { AskId } from '#domain/id-schemas.ts'
 import type { RunId } from '#domain/ids.ts'
 import { isEnded, type Run } from '#domain/run.ts'
 import type { Log } from '#platform/log.ts'
+import type { Ask } from '#store/ledger/asks.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import { deadlyStalls } from '#store/ledger/run-stage.ts'
 import type { ModelSettings } from '#stages/operate/agent/agent-settings.ts'
@@ -22,7 +22,7 @@ import { answerFaults } from './decision-faults.ts'
 
 export type AnswerDeps = AskViewDeps &
   CiteDeps & {
-    ledger: Pick<Ledger, 'getRun' | 'readAsk' | 'endAsk' | 'whileAnswering' | 'reserve' | 'countSpent' | 'holdForAsk'>
+    ledger: Pick<Ledger, 'getRun' | 'readAsk' | 'endAsk' | 'whileHolding' | 'reserve' | 'countSpent' | 'holdForAsk'>
     model: SubmissionAsker['model']
     /** Names the model of the role `chat`, and how it is asked. */
     chat(signal: AbortSignal): Promise<ModelSettings>
@@ -33,7 +33,7 @@ export type AnswerDeps = AskViewDeps &
   }
 
 /** `stalls`: how often a process died over it. `token`: of the lease of who answers now. */
-type Asked = { run: Run; ask: Ask; stalls: number; token: string }
+type Asked = { run: Run; ask: NonNullable<Ask>; stalls: number; token: string }
 
 const limits = { maxTokens: 2_048, maxContextTokens: 32_000 }
 const maxReason = 500
@@ -48,7 +48,7 @@ export async function answerAsk(
   signal: AbortSignal,
 ): Promise<'over' | 'again'> {
   const answered = await deps.ledger
-    .whileAnswering(runId, async (lost, token) => {
+    .whileHolding(runId, 'answering', async (lost, token) => {
       const ask = await deps.ledger.readAsk(runId, askId)
       if (ask === undefined) return 'over'
       const run = await deps.ledger.getRun(runId)
@@ -94,7 +94,7 @@ async function answer(asked: Asked, deps: AnswerDeps, signal: AbortSignal): Prom
     deps.log.warn('what is asked about a run is not answered', { run_id: run.runId, error: fault })
     const passes = fault instanceof ModelUnavailable || (fault.code === 'LIMIT_004' && spending.isLater())
     if (passes && used.promptTokens === 0 && Date.now() - ask.at < deps.awayLimitMs) {
-      await deps.ledger.reserve(run.runId, { of: { answering: token, isHeld: true }, tokens: 0 })
+      await deps.ledger.reserve(run.runId, { of: { by: 'asks', token }, tokens: 0 })
       return 'again'
     }
     return end(fail(fault.code.startsWith('AGENT_') ? 'POLICY_001' : fault.code, fault.message))
@@ -127,7 +127,7 @@ function spendingOf({ run, token }: Asked, { ledger }: AnswerDeps): Spending & {
     const isHeld = held === 'held'
     if (!isHeld && run.day.granted === null) return 'full'
     if (isEnded(run.status) || run.stop !== null) return isHeld && tokens <= budget - run.tokens ? 'reserved' : 'full'
-    return ledger.reserve(runId, { of: { answering: token, isHeld }, tokens })
+    return ledger.reserve(runId, { of: { by: 'asks', token }, tokens, besideDay: isHeld })
   })
   return { ...spending, isLater: () => isLater }
 }

@@ -1,4 +1,3 @@
-import type { Ask } from '#domain/ask.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import type { Composition } from '#store/objects/composition.ts'
@@ -20,7 +19,7 @@ Answer with one call of submit_result: \`status\` is "success", \`summary\` is o
 them the numbers (seq) of listed events, \`paths\` of files of the repository, and \`findings\` with path and line. Leave a list empty rather than guess.`
 
 /** Writes what the model is told of a run, with the question. Nothing of it grows with the number of operations. */
-export async function askMessage(run: Run, { text }: Pick<Ask, 'text'>, deps: AskViewDeps): Promise<string> {
+export async function askMessage(run: Run, { text }: { text: string }, deps: AskViewDeps): Promise<string> {
   const agenda = await deps.ledger.readAgenda(run.runId)
   const { status, phase, request, counts, findings, tokens } = run
   const view = {

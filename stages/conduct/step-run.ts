@@ -100,7 +100,8 @@ async function takeStep(run: Run, step: Step, deps: StepDeps, signal: AbortSigna
     return inbox.length === 0 ? 'idle' : done({ state, dispatch: [], events: [] })
   const asked = { run, step, state, question: next.question }
   const { token } = step
-  const spending = openSpending(run, (tokens) => deps.ledger.reserve(run.runId, { of: { token }, tokens }))
+  const of = { by: 'agenda', token } as const
+  const spending = openSpending(run, (tokens) => deps.ledger.reserve(run.runId, { of, tokens }))
   const answer = await ask(asked, { ...deps, spending }, signal).catch((error: unknown) =>
     withoutPlanner(run, step, { error, spending, deps, signal }),
   )

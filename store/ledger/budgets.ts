@@ -25,23 +25,24 @@ export async function setBudget(
   return z.enum(['set', 'ended']).parse(expectKnownRun(runId, answer))
 }
 
-/**
- * The step of a run's conductor that a token has claimed, the watch whose next state has this version, or who answers an ask now. `isHeld`: that
- * holds what it needs of the day (`holdForAsk`).
- */
-export type Reserver = { token: string } | { version: number } | { answering: string; isHeld: boolean }
+/** Names who reserves besides operations: the conductor's step, the watcher or who answers an ask, each by the token with which it holds that now. */
+export type Reserver = { by: 'agenda' | 'watch' | 'asks'; token: string }
+
+const leaseOf = { agenda: undefined, watch: 'watching', asks: 'answering' } as const
 
 /**
- * Reserves so many tokens in place of what the step, the watch or the ask had reserved, until its commit. `full`: they do not fit beside what others
- * have reserved, and nothing is. `lost`: it is somebody else's by now. RUN_001.
+ * Reserves so many tokens in place of what the reserver had reserved, until its commit. `full`: they do not fit beside what others
+ * have reserved, and nothing is. `lost`: it is somebody else's by now. `besideDay`: it holds what it needs of the day itself (`holdForAsk`). RUN_001.
  */
-export async function reserve(store: LedgerStore, runId: RunId, { of, tokens }: { of: Reserver; tokens: number }) {
-  const { scripted, agenda, watch, asks, answering } = runKeys(store.namespace, runId)
-  const isAsk = 'answering' in of
-  const holders = isAsk ? [asks, answering] : ['token' in of ? agenda : watch]
-  const own = isAsk ? [of.answering, ''] : 'token' in of ? [of.token, ''] : ['', of.version]
-  const args = [...own, tokens, isAsk && of.isHeld ? 1 : 0]
-  const answer = await reserveScript(store.redis, [...scripted, ...holders], args)
+export async function reserve(
+  store: LedgerStore,
+  runId: RunId,
+  { of: { by, token }, tokens, besideDay = false }: { of: Reserver; tokens: number; besideDay?: boolean },
+) {
+  const keys = runKeys(store.namespace, runId)
+  const lease = leaseOf[by]
+  const holders = [keys[by], ...(lease === undefined ? [] : [keys[lease]])]
+  const answer = await reserveScript(store.redis, [...keys.scripted, ...holders], [token, tokens, besideDay ? 1 : 0])
   return z.enum(['reserved', 'full', 'lost']).parse(expectKnownRun(runId, answer))
 }
 

@@ -4,7 +4,6 @@ import type { RunId } from '#domain/ids.ts'
 import type { Question } from '#domain/question.ts'
 import { parseJson } from '#domain/json.ts'
 import { runKeys } from './keys.ts'
-import { withLease } from './lease.ts'
 import { expectKnownRun, runScript } from './script.ts'
 import type { LedgerStore } from './store.ts'
 import { ownerOf, storedEvents } from './stored-events.ts'
@@ -50,15 +49,4 @@ export async function keepWatch(store: LedgerStore, runId: RunId, kept: KeptWatc
   const args = [token, version, JSON.stringify(state), kind, id, questions.length, ...asked, ...told]
   const answer = await keepScript(store.redis, [...scripted, watch], args)
   return z.enum(['kept', 'lost']).parse(expectKnownRun(runId, answer))
-}
-
-const leaseMs = 30_000
-
-/** Runs `work` while no other process watches the run; undefined when one does. A lost lease aborts the signal. */
-export function whileWatching<T>(
-  { redis, namespace }: LedgerStore,
-  runId: RunId,
-  work: (signal: AbortSignal) => Promise<T>,
-) {
-  return withLease(redis, { key: runKeys(namespace, runId).watching, ms: leaseMs }, work)
 }
