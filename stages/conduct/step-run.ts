@@ -24,7 +24,7 @@ import { blocked, ofConductor, outcomeOfDecision, type StepOutcome } from './com
 import { decisionFaults, type PlannerDecision } from './decision-faults.ts'
 import { drainInbox } from './drain-inbox.ts'
 import { plannerView, type ViewDeps } from './planner-view.ts'
-import { filesOfItems, staleIn } from './stale-items.ts'
+import { filesOfItems, staleIn } from './drain-inbox.ts'
 
 export type StepDeps = AskDeps &
   ViewDeps &

@@ -7,11 +7,11 @@ import type { RunId } from '#domain/ids.ts'
 import type { RunPhase } from '#domain/run.ts'
 import { readEvents } from './event-log.ts'
 import { runKeys } from './keys.ts'
-import { expectKnownRun, runScript } from './script.ts'
+import { runCommand } from './script.ts'
 import type { LedgerStore } from './store.ts'
 import { ownerOf, storedEvents } from './stored-events.ts'
 
-const noteScript = runScript('note-ask', 'events')
+const note = runCommand('note-ask', z.enum(['noted', 'known', 'lost', 'full']), 'events')
 
 type Asked = { askId: AskId; text: string; by: string; phase: RunPhase; origin: EventOrigin }
 
@@ -35,12 +35,9 @@ async function noteAsk(
   runId: RunId,
   { field, event, token }: { field: string; event: NewEvent; token?: string },
 ) {
-  const { scripted, asks, answering } = runKeys(store.namespace, runId)
+  const { asks, answering } = runKeys(store.namespace, runId)
   const args = [field, token ?? '', ...(await storedEvents(store, ownerOf(store, runId), [event]))]
-  const keys = [...scripted, asks, ...(token === undefined ? [] : [answering])]
-  return z
-    .enum(['noted', 'known', 'lost', 'full'])
-    .parse(expectKnownRun(runId, await noteScript(store.redis, keys, args)))
+  return note(store, runId, args, [asks, ...(token === undefined ? [] : [answering])])
 }
 
 const Received = askEvents['ask.received'].data

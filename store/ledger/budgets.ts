@@ -3,13 +3,13 @@ import type { EventOrigin } from '#domain/event.ts'
 import type { ProjectId, RunId } from '#domain/ids.ts'
 import { isEnded, type Run } from '#domain/run.ts'
 import { resultKeys, runKeys } from './keys.ts'
-import { expectKnownRun, plainScript, runScript } from './script.ts'
+import { plainScript, runCommand } from './script.ts'
 import { type LedgerStore, redisNowMs } from './store.ts'
 import { dayOf, usageKeptS } from './usage.ts'
 
-const setScript = runScript('set-budget')
-const noteScript = runScript('note-budget')
-const reserveScript = runScript('reserve')
+const writeBudget = runCommand('set-budget', z.enum(['set', 'ended']))
+const noteDay = runCommand('note-budget', z.string())
+const reserveTokens = runCommand('reserve', z.enum(['reserved', 'full', 'lost']))
 const countScript = plainScript('count-spent')
 
 const dayMs = 24 * 3600 * 1000
@@ -20,9 +20,7 @@ export async function setBudget(
   runId: RunId,
   { tokens, origin }: { tokens: number | null; origin: EventOrigin },
 ): Promise<'set' | 'ended'> {
-  const { scripted } = runKeys(store.namespace, runId)
-  const answer = await setScript(store.redis, scripted, [tokens ?? '', origin.kind, origin.id])
-  return z.enum(['set', 'ended']).parse(expectKnownRun(runId, answer))
+  return writeBudget(store, runId, [tokens ?? '', origin.kind, origin.id])
 }
 
 /** Names who reserves besides operations: the conductor's step, the watcher or who answers an ask, each by the token with which it holds that now. */
@@ -42,8 +40,7 @@ export async function reserve(
   const keys = runKeys(store.namespace, runId)
   const lease = leaseOf[by]
   const holders = [keys[by], ...(lease === undefined ? [] : [keys[lease]])]
-  const answer = await reserveScript(store.redis, [...keys.scripted, ...holders], [token, tokens, besideDay ? 1 : 0])
-  return z.enum(['reserved', 'full', 'lost']).parse(expectKnownRun(runId, answer))
+  return reserveTokens(store, runId, [token, tokens, besideDay ? 1 : 0], holders)
 }
 
 /** Returns what the conductor's step, the watch and the ask have reserved. */
@@ -69,10 +66,8 @@ export async function noteProjectBudget(
   day?: GrantedDay,
 ): Promise<void> {
   const { kind, id } = store.origin
-  const { scripted } = runKeys(store.namespace, runId)
   const text = used === undefined ? '' : JSON.stringify({ ...used, resets_at: used.resetsAt, resetsAt: undefined })
-  const args = [text, kind, id, day?.granted ?? '', day?.keep ?? 0]
-  expectKnownRun(runId, await noteScript(store.redis, scripted, args))
+  await noteDay(store, runId, [text, kind, id, day?.granted ?? '', day?.keep ?? 0])
 }
 
 /** `granted`: to the run, in all. `others`: what the project's other runs hold of the day. */
