@@ -45,11 +45,7 @@ async function answerOf({ client, signal }: Service, asked: { runId: string; tex
     if (ask.status === 'answered' || ask.status === 'failed') return ask
     if (ask.status === 'taken') takenAt = performance.now()
     const untaken = performance.now() - takenAt
-    if (untaken > untakenMs.most)
-      throw new AppError(
-        'POLICY_001',
-        'no conductor has taken it: is one running? "remora show" tells what the run waits for',
-      )
+    if (untaken > untakenMs.most) throw new AppError('POLICY_001', 'no conductor has taken it: is one running?')
     if (untaken > untakenMs.told && !isTold) {
       isTold = true
       io.err('no conductor has taken it yet\n')

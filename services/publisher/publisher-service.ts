@@ -5,7 +5,7 @@ import { AppError, hasCode } from '#domain/error.ts'
 import type { ModelKind } from '#domain/model-kind.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
-import { openLedger } from '#store/ledger/ledger.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
 import { withLease } from '#store/ledger/lease.ts'
 import { type Metrics } from '#platform/metrics/open-metrics.ts'
 import { type BlobStore, openBlobStore } from '#store/objects/blob-store.ts'
@@ -62,7 +62,7 @@ type Stores = {
   objects: ObjectStore
   blobs: BlobStore
   producer: Producer
-  ledger: ReturnType<typeof openLedger>
+  ledger: Ledger
   signer: Signer
 }
 
