@@ -66,7 +66,7 @@ function sourceOf(name: string): string {
 }
 
 /** Throws RUN_001 or RUN_005 for a script's `unknown` or `newer`; returns every other answer. */
-export function expectKnownRun(runId: RunId, answer: unknown): unknown {
+function expectKnownRun(runId: RunId, answer: unknown): unknown {
   if (answer === 'unknown') throw unknownRun(runId)
   if (answer === 'newer') throw newerRun(runId)
   return answer
