@@ -3,7 +3,7 @@ import type { AgendaState, InboxMessage, ItemCounts } from '#domain/agenda.ts'
 import { anAgenda, anItemState, someCounts } from './agenda.fixture.ts'
 import { planHash, waitsForApproval } from './agenda-rules.ts'
 import { drainInbox } from './drain-inbox.ts'
-import type { ReadFiles } from './stale-items.ts'
+import type { ReadFiles } from './drain-inbox.ts'
 
 const drained = (
   state: AgendaState,

@@ -4,6 +4,7 @@ import { AppError, type ErrorCode, errorPolicies } from '#domain/error.ts'
 import type { Scope } from '#domain/scope.ts'
 import { readBody } from '#platform/read-body.ts'
 import { Problem } from '#schemas/problem-schema.ts'
+import { IdempotencyHeader } from '#stages/intake/idempotency.ts'
 import type { ApiEnv, Caller } from './api-env.ts'
 
 const ofAll = ['HTTP_004', 'HTTP_005', 'HTTP_006', 'HTTP_007', 'HTTP_008', 'LIMIT_001'] as const
@@ -41,6 +42,11 @@ function needText(scope: Scope | 'operator' | null): string {
 
 export function jsonAnswer<Schema extends z.ZodType>(description: string, schema: Schema) {
   return { description, content: { 'application/json': { schema } } }
+}
+
+/** Is the request of a POST that does something once for its key. */
+export function jsonCommand<Schema extends z.ZodType>(schema: Schema) {
+  return { headers: IdempotencyHeader, body: { required: true, content: { 'application/json': { schema } } } } as const
 }
 
 function needScope(scope: Scope | 'operator'): MiddlewareHandler<ApiEnv> {
