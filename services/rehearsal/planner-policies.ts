@@ -127,6 +127,12 @@ const policies: Readonly<Record<string, Policy>> = {
 const invalid = plan([item('wrong', 'no_such_capability', null, { depends_on: ['nobody'] })])
 const invalidTimes: Readonly<Record<string, number>> = { invalid_once: 1, invalid_twice: 2 }
 
+/** Is true for `rehearsal/` and a name that no script has. */
+export function isUnknownPolicy(model: string): boolean {
+  const name = model.startsWith('rehearsal/') ? model.slice('rehearsal/'.length) : undefined
+  return name !== undefined && policies[name] === undefined && invalidTimes[name] === undefined
+}
+
 /** Returns the decision that the model of this name makes; undefined where no decision is asked for. */
 export function plannerDetails(model: string, { userText, steps }: Conversation): Details | undefined {
   const view = viewIn(userText)

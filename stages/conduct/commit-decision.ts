@@ -80,8 +80,8 @@ function causeOf({ heard = [], cause }: AgendaState, question: PlannerQuestion):
 type Head = ReturnType<typeof ofConductor> & Pick<NewEvent, 'causationSeq'>
 
 /** Writes down what was decided, and the hash of the plan as it is with that. */
-function eventOf(decision: PlannerDecision, { items }: AgendaState, evidence: Evidence, head: Head): NewEvent {
-  const why = { plan_hash: planHash(items), ...evidence }
+function eventOf(decision: PlannerDecision, state: AgendaState, evidence: Evidence, head: Head): NewEvent {
+  const why = { plan_hash: planHash(state), ...evidence }
   switch (decision.kind) {
     case 'plan':
       return {

@@ -62,8 +62,11 @@ function hear(state: AgendaState, message: InboxMessage, { files, now }: Known):
       })
       return remember({ ...known, items, bootstrap: plan, fruitless: 0, answer: null }, message)
     }
-    case 'said':
-      return remember(state, message)
+    case 'said': {
+      const told = remember(state, message)
+      // What is approved, and has begun, is planned anew with it; what waits is another plan from now on.
+      return waitsForApproval(state) ? { ...told, approval: approvalFor(told, now) } : told
+    }
     default:
       return state // it only wakes the conductor
   }

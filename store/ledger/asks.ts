@@ -20,7 +20,7 @@ export async function receiveAsk(store: LedgerStore, runId: RunId, asked: Asked)
   const { askId, text, by, phase, origin } = asked
   const event = { event: 'ask.received', phase, origin, data: { ask_id: askId, text, by } } as const
   const noted = await noteAsk(store, runId, { field: askId, event })
-  if (noted === 'full') throw new AppError('INTAKE_003', `Run "${runId}" was asked as much as is kept of a run.`)
+  if (noted === 'full') throw new AppError('INTAKE_003', `Run "${runId}" has 50 asks, the most that are kept of a run.`)
 }
 
 type EndEvent = Extract<NewEvent, { event: 'ask.answered' | 'ask.failed' }>

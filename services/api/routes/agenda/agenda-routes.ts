@@ -70,6 +70,8 @@ function addTelling(routes: OpenAPIHono<ApiEnv>, deps: AgendaRouteDeps): void {
   routes.openapi(agendaEndpoints.approval, async (c) => {
     const { run, agenda } = await findConducted(c.req.valid('param').run_id, c.get('caller'), deps.ledger)
     const { plan_hash: hash } = c.req.valid('json')
+    if (isEnded(run.status))
+      throw new AppError('RUN_007', `Run "${run.runId}" has ended: nothing of its plan begins any more.`)
     if (waitsFor(hash, run, agenda.state)) {
       const message = { kind: 'approved', plan_hash: hash, by: c.get('caller').tokenId } as const
       await send(run, message, { key: c.req.valid('header')['idempotency-key'], caller: c.get('caller') }, deps)
