@@ -8,9 +8,11 @@ import {
 } from './connection.ts'
 import { readStream, type StreamFrame, type StreamOptions } from './read-stream.ts'
 import { type Archive, submissionForm } from './multipart.ts'
+import { pause } from './timers.ts'
 import type {
   Agenda,
   ApprovalAnswer,
+  Ask,
   Decisions,
   DecisionsRequest,
   Event,
@@ -75,6 +77,8 @@ export type RemoraClient = {
   say(runId: string, text: string): Promise<void>
   /** Approves the plan of this hash, that of the agenda; a RemoraProblem with RUN_011 when the plan is another one by now. */
   approve(runId: string, planHash: string): Promise<void>
+  /** Asks a model about the run, which may have ended, and waits for the answer, or why there is none. Undefined when the time is up. */
+  ask(runId: string, text: string, waiting?: Waiting): Promise<Ask | undefined>
 }
 
 export { NoAnswer, RemoraProblem }
@@ -147,7 +151,8 @@ function eventCalls(connection: Connection): Pick<RemoraClient, 'stream' | 'subs
   }
 }
 
-type Steering = Pick<RemoraClient, 'cancel' | 'answer' | 'decide' | 'agenda' | 'say' | 'approve'>
+type Steering = Pick<RemoraClient, 'cancel' | 'answer' | 'decide' | 'agenda' | 'say' | 'approve' | 'ask'>
+const askAgainMs = 500
 
 function steeringCalls({ json }: Connection): Steering {
   const post = <T>(path: string, document: object) => json<T>(path, { method: 'POST', json: document })
@@ -165,6 +170,16 @@ function steeringCalls({ json }: Connection): Steering {
     async approve(runId, planHash) {
       await post(`${runPath(runId)}/approval`, { plan_hash: planHash })
     },
+    ask: (runId, text, waiting = {}) =>
+      inTime(waiting, async (signal) => {
+        const path = `${runPath(runId)}/asks`
+        const { ask_id: askId } = await json<{ ask_id: string }>(path, { method: 'POST', json: { text }, signal })
+        for (;;) {
+          const ask = await json<Ask>(`${path}/${askId}`, { signal })
+          if (ask.ended_at !== null) return ask
+          await pause(askAgainMs, signal)
+        }
+      }),
   }
 }
 

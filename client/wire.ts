@@ -1,4 +1,5 @@
 import type { RunAgenda } from '#schemas/agenda-schema.ts'
+import type { AskView } from '#schemas/ask-schema.ts'
 import type { DecisionsBody, DecisionsView } from '#schemas/decision-schema.ts'
 import type { EventCategoryShape, EventView } from '#schemas/event-schema.ts'
 import type { Frame as FrameView } from '#schemas/frame-schema.ts'
@@ -20,5 +21,6 @@ export type ApprovalAnswer = z.infer<typeof ApprovalAnswerShape>
 export type RunRequest = RunRequestBody
 export type RepositoryRunRequest = z.input<typeof RepositoryRunBody>
 export type Agenda = RunAgenda
+export type Ask = AskView
 export type DecisionsRequest = DecisionsBody
 export type Decisions = DecisionsView

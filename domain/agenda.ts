@@ -71,7 +71,7 @@ const Items = z.array(AgendaItem).min(1).max(maxItems)
  * Counts the operations of an item since it was dispatched last, by how they ended. `open`: those that have not ended. `change_sets`: those whose
  * work no other item has done again. `left`: works that are not proved to be done, those without an operation included, and files that a limit
  * has kept from being looked at. `reads`: the hash of the list of files that
- * it reads (store/objects/item-reads.ts), once it is planned or estimated. `fault`: why it could not be planned.
+ * it reads (`getItemReads`), once it is planned or estimated. `fault`: why it could not be planned.
  */
 export const ItemCounts = z.strictObject({
   planned: z.int().min(0),

@@ -18,7 +18,7 @@ export type NodeId = z.infer<typeof NodeId>
 export const ItemId = z.string().regex(/^[a-z][a-z0-9_-]{0,39}$/)
 export type ItemId = z.infer<typeof ItemId>
 
-/** Is what somebody asks about a run (domain/ask.ts). */
+/** Is what somebody asks about a run (store/ledger/asks.ts). */
 export const AskId = z.string().regex(/^a[0-9a-f]{16}$/)
 export type AskId = z.infer<typeof AskId>
 

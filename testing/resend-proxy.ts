@@ -116,7 +116,7 @@ function onFrames(socket: Socket, take: (frame: Buffer) => void): void {
   })
 }
 
-/** The index after the last byte of the RESP2 value at `start`; undefined while some of it is still to come. */
+/** The index after the last byte of the value at `start`; undefined while some of it is still to come. */
 function frameEnd(bytes: Buffer, start = 0): number | undefined {
   const lineEnd = bytes.indexOf('\r\n', start)
   if (lineEnd === -1) return undefined
@@ -124,6 +124,8 @@ function frameEnd(bytes: Buffer, start = 0): number | undefined {
   const size = Number(bytes.toString('latin1', start + 1, lineEnd))
   const body = lineEnd + 2
   if (type === '$') return bulkEnd(bytes, body, size)
+  // A map of RESP3 has a name before each value.
+  if (type === '%') return valuesEnd(bytes, body, 2 * size)
   return type === '*' ? valuesEnd(bytes, body, size) : body
 }
 

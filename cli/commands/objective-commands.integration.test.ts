@@ -68,12 +68,15 @@ it('shows the answer of a model without what a terminal would obey', async () =>
   const runId = await submitRun(served.api)
   const { ledger } = served.api
   const asking = atWidth('ask', runId, 'why?')
-  const [ask] = await until(() => ledger.readAsks(runId), { holds: (asks) => asks.length === 1 })
+  const events = await until(() => ledger.readEvents(runId, { after: 0, limit: 100 }), {
+    holds: (all) => all.at(-1)?.event === 'ask.received',
+  })
+  const askId = String(events.at(-1)?.data['ask_id'])
   const answer = { text: `\u001b]0;owned\u0007It ended. ${'word '.repeat(30)}`, events: [1], paths: [], findings: [] }
   const cost = { prompt_tokens: 0, completion_tokens: 0 }
-  const data = { ask_id: ask?.askId ?? '', answer, model: 'm', prompt_hash: '', schema_hash: '', ...cost }
+  const data = { ask_id: askId, answer, model: 'm', prompt_hash: '', schema_hash: '', ...cost }
   const event = { event: 'ask.answered', phase: 'execution', origin: { kind: 'conductor', id: 'c1' }, data } as const
-  await ledger.whileAnswering(runId, (_lost, token) => ledger.endAsk(runId, { token, event }))
+  await ledger.whileHolding(runId, 'answering', (_lost, token) => ledger.endAsk(runId, { token, event }))
   const { out } = await asking
   expect(out).toMatch(/^Answer:\n.*It ended\./)
   expect(JSON.stringify(out)).not.toMatch(/\\u00(?:1b|07)/)

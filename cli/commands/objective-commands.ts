@@ -33,6 +33,26 @@ export function addSayCommand(command: Command, context: CliContext): void {
 }
 
 const askAgainMs = 500
+/** After so long without a conductor the person is told, and after so long the command gives up. */
+const untakenMs = { told: 10_000, most: 120_000 }
+
+/** Waits for the answer. POLICY_001 where no conductor has had it for two minutes: one that has may wait for its model much longer. */
+async function answerOf({ client, signal }: Service, asked: { runId: string; text: string }, { io }: CliContext) {
+  const { ask_id: askId } = await client.ask(asked.runId, asked.text)
+  let takenAt = performance.now()
+  for (let isTold = false; ;) {
+    const ask = await client.readAsk(asked.runId, askId)
+    if (ask.status === 'answered' || ask.status === 'failed') return ask
+    if (ask.status === 'taken') takenAt = performance.now()
+    const untaken = performance.now() - takenAt
+    if (untaken > untakenMs.most) throw new AppError('POLICY_001', 'no conductor has taken it: is one running?')
+    if (untaken > untakenMs.told && !isTold) {
+      isTold = true
+      io.err('no conductor has taken it yet\n')
+    }
+    await delay(askAgainMs, signal)
+  }
+}
 
 /** `remora ask RUN TEXT…`: where nothing runs, a stack is started for the answer. */
 export function addAskCommand(command: Command, context: CliContext): void {
@@ -41,15 +61,8 @@ export function addAskCommand(command: Command, context: CliContext): void {
     .argument('<text...>', 'what you want to know of it')
     .option(...jsonOption)
     .action(async (runId: string, words: string[], { json }: Json) => {
-      const answerOf = async ({ client, signal }: Service) => {
-        const { ask_id: askId } = await client.ask(runId, words.join(' '))
-        for (;;) {
-          const ask = await client.readAsk(runId, askId)
-          if (ask.status !== 'open') return ask
-          await delay(askAgainMs, signal)
-        }
-      }
-      const ask = await withRuns(context, answerOf, { workers: 1, isSmall: true })
+      const asked = { runId, text: words.join(' ') }
+      const ask = await withRuns(context, (service) => answerOf(service, asked, context), { workers: 1, isSmall: true })
       if (json) context.io.out(`${JSON.stringify({ run_id: runId, ...ask })}\n`)
       else if (ask.answer !== null) {
         const { width } = reportView(context)

@@ -25,7 +25,7 @@ import { type UsageRouteDeps, usageRoutes } from './routes/usage/usage-routes.ts
 import { probeEndpoints } from './service-endpoints.ts'
 import { type ChangeRouteDeps, changeRoutes } from './routes/review/change-routes.ts'
 import { type AgendaRouteDeps, agendaRoutes } from './routes/agenda/agenda-routes.ts'
-import { type AskRouteDeps, askRoutes } from './routes/agenda/ask-routes.ts'
+import { type AskRouteDeps, askRoutes } from './routes/asks/ask-routes.ts'
 import { type RunRouteDeps, runRoutes } from './routes/runs/run-routes.ts'
 import { type ProjectBudgetDeps, projectRoutes } from './routes/access/project-routes.ts'
 import { type TokenRouteDeps, tokenRoutes } from './routes/access/token-routes.ts'

@@ -1,23 +1,11 @@
 import type { EventOrigin } from '#domain/event.ts'
 import type { RunId } from '#domain/ids.ts'
 import { failRun, type StageEnd, unlessDeadly, untilStopped } from '#store/ledger/run-stage.ts'
-import { type Ledger, openLedger } from '#store/ledger/ledger.ts'
-import { redisCheck, expectUsableRedis } from '#store/ledger/redis-check.ts'
-import { redisUserCheck } from '#store/ledger/redis-users.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
 import { openStopSignals, type StopSignals } from '#store/ledger/stop-signals.ts'
-import { openEventSegments } from '#store/objects/event-segments.ts'
-import { loggedOutages } from '#store/objects/logged-outages.ts'
-import { objectStoreCheck } from '#store/objects/object-store.ts'
-import { openObjects } from '#store/objects/open-objects.ts'
 import { type Consumer, openConsumer } from '#store/queues/consumer.ts'
-import { openHealth } from '#platform/http-health.ts'
+import { type ServiceDeps, startService } from '#store/start-service.ts'
 import type { Log } from '#platform/log.ts'
-import { openMetrics } from '#platform/metrics/open-metrics.ts'
-import { openReadiness } from '#platform/readiness.ts'
-import { connectRedis, patientAnswerMs } from '#platform/redis-client.ts'
-import type { Redactor } from '#platform/secrets/redactor.ts'
-import { openReleaser } from '#platform/service-process.ts'
-import { noTracing } from '#platform/tracing/open-tracing.ts'
 import type { ConductorConfig } from './conductor-config.ts'
 import type { openSteps as OpenSteps } from './open-steps.ts'
 
@@ -31,38 +19,22 @@ const runsAtOnce = 8
  * Decides about runs with an objective, and answers what people ask about any run, in any number of processes. What asks the model is loaded with the first of them: in an embedded stack
  * the conductor is a part of a process that most runs need without it.
  */
-export async function startConductor(config: ConductorConfig, { log, redactor }: { log: Log; redactor: Redactor }) {
-  const { redisUrl, s3, events } = config.storage
-  const origin = { kind: 'conductor', id: config.conductorId } as const
-  const releaser = openReleaser()
-  try {
-    const { redis, stopWaiting } = connectRedis(redisUrl, { retries: 20, answerMs: patientAnswerMs }, log)
-    releaser.add('redis', async () => redis.disconnect())
-    await expectUsableRedis(redis)
-    const metrics = openMetrics('conductor')
-    const objects = loggedOutages(await openObjects(s3), log, metrics)
-    releaser.add('objects', async () => objects.close())
-    const archive = openEventSegments(objects, events)
-    const ledger = openLedger(redis, { origin, archive, redactor, log, traces: noTracing })
-    const stops = openStopSignals({ redisUrl, log })
+export function startConductor(config: ConductorConfig, deps: ServiceDeps) {
+  const { storage, health, conductorId } = config
+  const origin = { kind: 'conductor', id: conductorId } as const
+  return startService({ name: 'conductor', origin, storage, health }, deps, ({ ledger, ...stores }, releaser) => {
+    const { log } = deps
+    const stops = openStopSignals({ redisUrl: storage.redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
-    const needed = { redis: redisCheck(redis), object_store: objectStoreCheck(objects) }
-    const readiness = openReadiness(needed, { redis_user: redisUserCheck(redis, 'conductor') })
-    const health = await openHealth(config.health, { readiness, metrics })
-    releaser.add('health', health.close)
     const steps = openWhenNeeded(async () => {
       const { openSteps } = await import('./open-steps.ts')
-      return openSteps(config, { redis, ledger, objects, origin, metrics, log })
+      return openSteps(config, { ...stores, ledger, origin, log })
     })
     releaser.add('model pool', steps.close)
     const consumer = startConsumer(config, { steps, ledger, stops, origin, log })
     releaser.add('consumer', () => consumer.close({ graceMs }))
-    releaser.add('commands that wait for Redis', async () => stopWaiting())
-    return { healthPort: health.port, close: releaser.release }
-  } catch (error) {
-    await releaser.release()
-    throw error
-  }
+    return {}
+  })
 }
 
 type Opened = ReturnType<typeof OpenSteps>

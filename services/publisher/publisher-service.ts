@@ -5,30 +5,22 @@ import { AppError, hasCode } from '#domain/error.ts'
 import type { ModelKind } from '#domain/model-kind.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
-import { openLedger } from '#store/ledger/ledger.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
 import { withLease } from '#store/ledger/lease.ts'
-import { openPutPermit } from '#store/ledger/collection-window.ts'
-import { redisCheck, expectUsableRedis } from '#store/ledger/redis-check.ts'
-import { type Metrics, openMetrics } from '#platform/metrics/open-metrics.ts'
+import { type Metrics } from '#platform/metrics/open-metrics.ts'
 import { type BlobStore, openBlobStore } from '#store/objects/blob-store.ts'
-import { openEventSegments } from '#store/objects/event-segments.ts'
-import { loggedOutages } from '#store/objects/logged-outages.ts'
-import { type ObjectStore, objectStoreCheck, permittedPuts } from '#store/objects/object-store.ts'
-import { openObjects } from '#store/objects/open-objects.ts'
+import { type ObjectStore } from '#store/objects/object-store.ts'
 import { openSnapshotReader } from '#store/objects/snapshot.ts'
 import { getBundle, getChangeSets, getComposition, getFindings } from '#store/objects/stored-records.ts'
 import { delay, repeatEvery } from '#platform/clock.ts'
-import { openHealth } from '#platform/http-health.ts'
 import { type Log, processName } from '#platform/log.ts'
-import { openReadiness } from '#platform/readiness.ts'
-import { connectRedis, patientAnswerMs, type RedisClient } from '#platform/redis-client.ts'
-import type { Redactor } from '#platform/secrets/redactor.ts'
+import { type RedisClient } from '#platform/redis-client.ts'
 import { openSigner, type Signer } from '#platform/signer.ts'
-import { openReleaser, type Releaser } from '#platform/service-process.ts'
+import { type Releaser } from '#platform/service-process.ts'
 import { openDeclinedChanges } from '#stages/publish/declined-changes.ts'
 import { openConsumer } from '#store/queues/consumer.ts'
 import { openProducer, type Producer } from '#store/queues/producer.ts'
-import { noTracing } from '#platform/tracing/open-tracing.ts'
+import { type ServiceDeps, startService } from '#store/start-service.ts'
 import { openReadAccess } from './access/read-access-server.ts'
 import { runReconciler } from './deliveries/reconcile.ts'
 import { openReviewCommands } from './deliveries/review-commands.ts'
@@ -39,11 +31,8 @@ import { publishRun } from '#stages/publish/pulls/publish-run.ts'
 import { openPlaces, openPublishingRuns, type PublishingRuns } from '#stages/publish/pulls/publishing-runs.ts'
 import { measuredLedger, measuredRequests, showOverdue } from './publisher-metrics.ts'
 import type { PublisherConfig } from './publisher-config.ts'
-import { redisUserCheck } from '#store/ledger/redis-users.ts'
 
 export type PublisherService = { healthPort: number; accessPort: number | undefined; close(): Promise<void> }
-
-type ServiceDeps = { log: Log; redactor: Redactor }
 
 const origin = { kind: 'publisher', id: 'github' } as const
 const graceMs = 10_000
@@ -54,38 +43,17 @@ const dueAtOnce = 200
 const awayRestMs = 2_000
 
 /** The one process with the key of the GitHub App takes webhooks, starts their runs, tells GitHub what became of them. */
-export async function startPublisher(config: PublisherConfig, deps: ServiceDeps): Promise<PublisherService> {
-  const { log, redactor } = deps
-  const { redisUrl, s3, events } = config.storage
-  const releaser = openReleaser()
-  try {
-    const { redis, stopWaiting } = connectRedis(redisUrl, { retries: 20, answerMs: patientAnswerMs }, log)
-    releaser.add('redis', async () => redis.disconnect())
-    await expectUsableRedis(redis)
-    const metrics = openMetrics('publisher')
-    const permit = openPutPermit(redis)
-    const objects = permittedPuts(loggedOutages(await openObjects(s3), log, metrics), permit)
-    releaser.add('objects', async () => objects.close())
-    const producer = openProducer({ redisUrl, log })
+export function startPublisher(config: PublisherConfig, deps: ServiceDeps): Promise<PublisherService> {
+  const { storage, health, signingKeys } = config
+  const { redisUrl } = storage
+  const signer = openSigner(signingKeys)
+  return startService({ name: 'publisher', origin, storage, health, signer }, deps, async (opened, releaser) => {
+    const { permit, ...stores } = opened
+    const producer = openProducer({ redisUrl, log: deps.log })
     releaser.add('producer', () => producer.close())
-    const signer = openSigner(config.signingKeys)
-    const archive = openEventSegments(objects, events)
-    const ledger = openLedger(redis, { origin, archive, redactor, log, traces: noTracing, signer })
-    const blobs = openBlobStore(objects, { maxCacheBytes: 0, permit })
-    const needed = { redis: redisCheck(redis), object_store: objectStoreCheck(objects) }
-    const health = await openHealth(config.health, {
-      readiness: openReadiness(needed, { redis_user: redisUserCheck(redis, 'publisher') }),
-      metrics,
-    })
-    releaser.add('health', health.close)
-    const stores = { redis, redisUrl, objects, blobs, producer, ledger, signer }
-    const accessPort = await startHost(config, { ...deps, ...stores, metrics }, releaser)
-    releaser.add('commands that wait for Redis', async () => stopWaiting())
-    return { healthPort: health.port, accessPort, close: releaser.release }
-  } catch (error) {
-    await releaser.release()
-    throw error
-  }
+    const blobs = openBlobStore(stores.objects, { maxCacheBytes: 0, permit })
+    return { accessPort: await startHost(config, { ...deps, ...stores, redisUrl, blobs, producer, signer }, releaser) }
+  })
 }
 
 type Stores = {
@@ -94,7 +62,7 @@ type Stores = {
   objects: ObjectStore
   blobs: BlobStore
   producer: Producer
-  ledger: ReturnType<typeof openLedger>
+  ledger: Ledger
   signer: Signer
 }
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { parseJson } from '#domain/json.ts'
 import { probeUser } from '#models/capabilities/probe-requests.ts'
+import { isUnknownPolicy } from './planner-policies.ts'
 import { delay } from '#platform/clock.ts'
 import { type ChatMessage, ChatRequest } from './chat-request.ts'
 import { toCompletion } from './chat-completion.ts'
@@ -32,6 +33,8 @@ export async function answerChat(request: IncomingMessage, response: ServerRespo
   if (!parsed.success) return answerError(response, 400, describe(parsed.error.issues[0]))
   const refused = refusedIn(parsed.data, state.refusals)
   if (refused !== undefined) return answerError(response, 400, `the rehearsal model is set to refuse ${refused}`)
+  if (isUnknownPolicy(parsed.data.model))
+    return answerError(response, 404, `the rehearsal model has no script "${parsed.data.model}"`)
   if (parsed.data.user === probeUser) return answerProbe(parsed.data, response)
   const unreadable = unreadableCall(parsed.data.messages)
   if (unreadable !== undefined) {

@@ -9,10 +9,8 @@ import { review } from '#agents/review/host/rehearsal.ts'
 import { sampleData } from '#agents/sample_data/host/rehearsal.ts'
 import { terminal } from '#agents/terminal/host/rehearsal.ts'
 import { testWriting } from '#agents/test/host/rehearsal.ts'
-import { asked } from './ask-rule.ts'
-import { plannerMove } from './planner-policies.ts'
 import { call, type Conclusion, type Move, offering, type Rule } from './rule.ts'
-import { watcher } from './watcher-rule.ts'
+import { typedMove } from './typed-moves.ts'
 
 /** The rehearsal model's reply, by rules alone: the same request gives the same move. */
 export function nextMove(request: ChatRequest): Move {
@@ -23,8 +21,8 @@ export function nextMove(request: ChatRequest): Move {
   if (choice === 'none' || conversation.tools.size === 0) {
     return { kind: 'say', text: 'The rehearsal model only calls tools.' }
   }
-  const decision = plannerMove(request.model, conversation)
-  if (decision !== undefined) return decision
+  const typed = typedMove(request.model, conversation)
+  if (typed !== undefined) return typed
   const rule = rules.find(({ plays }) => plays(conversation.tools)) ?? anyTools
   if (typeof choice === 'string') return rule.next(conversation) ?? submit(rule, conversation)
   const { name } = choice.function
@@ -112,8 +110,6 @@ const rules: readonly Rule[] = [
   terminal,
   rewriteFile,
   harness,
-  watcher,
-  asked,
 ]
 
 /** Only the required arguments; a path is the file that the conversation is about. */

@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import { isRecord, parseJson } from '#domain/json.ts'
+import { parseJson } from '#domain/json.ts'
 import { rehearsalLabel } from '#domain/model-kind.ts'
 import type { Conversation } from './conversation.ts'
-import { call, type Move } from './rule.ts'
 
 // The rehearsal model as the one that decides about a run. It follows a script, chosen by the name of the model (`rehearsal/<policy>`), and reads no
 // word of the objective: only what it was asked, which capabilities there are, and how far the agenda is.
@@ -128,15 +127,19 @@ const policies: Readonly<Record<string, Policy>> = {
 const invalid = plan([item('wrong', 'no_such_capability', null, { depends_on: ['nobody'] })])
 const invalidTimes: Readonly<Record<string, number>> = { invalid_once: 1, invalid_twice: 2 }
 
+/** Is true for `rehearsal/` and a name that no script has. */
+export function isUnknownPolicy(model: string): boolean {
+  const name = model.startsWith('rehearsal/') ? model.slice('rehearsal/'.length) : undefined
+  return name !== undefined && policies[name] === undefined && invalidTimes[name] === undefined
+}
+
 /** Returns the decision that the model of this name makes; undefined where no decision is asked for. */
-export function plannerMove(model: string, conversation: Conversation): Move | undefined {
-  if (!asksDecision(conversation.tools)) return undefined
-  const view = viewIn(conversation.userText)
+export function plannerDetails(model: string, { userText, steps }: Conversation): Details | undefined {
+  const view = viewIn(userText)
   if (view === undefined) return undefined
   const name = model.replace(/^rehearsal\//, '')
-  const tries = conversation.steps.length
-  const details = tries < (invalidTimes[name] ?? 0) ? invalid : detailsOf(policies[name] ?? usual, view, tries)
-  return call('submit_result', { status: 'success', summary: `Decided by the ${rehearsalLabel}.`, details })
+  const tries = steps.length
+  return tries < (invalidTimes[name] ?? 0) ? invalid : detailsOf(policies[name] ?? usual, view, tries)
 }
 
 function detailsOf(policy: Policy, view: View, tries: number): Details {
@@ -149,14 +152,6 @@ function refined({ objective, agenda }: View): Details {
   const notBegun = agenda.filter(({ status }) => status === 'waiting' || status === 'stale')
   const items = notBegun.map(({ item_id: id, capability, status: _, ...kept }) => item(id, capability, null, kept))
   return { kind: 'refine', objective, items, rationale }
-}
-
-/** Only who decides is offered nothing but a submission whose details have a form. */
-function asksDecision(tools: Conversation['tools']): boolean {
-  const submit = tools.get('submit_result')
-  if (tools.size !== 1 || !isRecord(submit) || !isRecord(submit['properties'])) return false
-  const { details } = submit['properties']
-  return isRecord(details) && View.shape.question.safeParse(details['title']).success
 }
 
 function viewIn(text: string): View | undefined {

@@ -1,62 +1,36 @@
 import { AppError } from '#domain/error.ts'
 import { unlessDeadly, untilStopped } from '#store/ledger/run-stage.ts'
-import { openLedger } from '#store/ledger/ledger.ts'
-import { openPutPermit } from '#store/ledger/collection-window.ts'
-import { redisCheck, expectUsableRedis } from '#store/ledger/redis-check.ts'
 import { openStopSignals } from '#store/ledger/stop-signals.ts'
-import { openMetrics } from '#platform/metrics/open-metrics.ts'
 import { openBlobStore } from '#store/objects/blob-store.ts'
-import { openEventSegments } from '#store/objects/event-segments.ts'
-import { loggedOutages } from '#store/objects/logged-outages.ts'
-import { objectStoreCheck, permittedPuts } from '#store/objects/object-store.ts'
-import { openObjects } from '#store/objects/open-objects.ts'
 import { openSnapshotReader } from '#store/objects/snapshot.ts'
-import { openHealth } from '#platform/http-health.ts'
-import type { Log } from '#platform/log.ts'
-import { openReadiness, type PartCheck } from '#platform/readiness.ts'
-import { connectRedis, patientAnswerMs } from '#platform/redis-client.ts'
-import type { Redactor } from '#platform/secrets/redactor.ts'
-import { openReleaser } from '#platform/service-process.ts'
+import { type PartCheck } from '#platform/readiness.ts'
 import { openConsumer } from '#store/queues/consumer.ts'
+import { type ServiceDeps, startService } from '#store/start-service.ts'
 import { openSandbox, type Sandbox } from '#sandbox/open-sandbox.ts'
 import type { SandboxedProgram } from '#sandbox/sandboxed-program.ts'
 import { openSnapshotArchives, storedFiles } from '#sandbox/snapshot-archives.ts'
-import { noTracing } from '#platform/tracing/open-tracing.ts'
 import type { SetupConfig } from './setup-config.ts'
 import { runSetupStage } from './stage/setup-stage.ts'
-import { redisUserCheck } from '#store/ledger/redis-users.ts'
 
 const origin = { kind: 'worker', id: 'setup' } as const
 const lockMs = 30_000
 const graceMs = 5_000
 
 /** Runs the setups of runs, one at a time, each in a process that has neither the stores nor a key of a model. */
-export async function startSetup(config: SetupConfig, { log, redactor }: { log: Log; redactor: Redactor }) {
-  const { redisUrl, s3, events } = config.storage
-  const releaser = openReleaser()
-  try {
-    const { redis, stopWaiting } = connectRedis(redisUrl, { retries: 20, answerMs: patientAnswerMs }, log)
-    releaser.add('redis', async () => redis.disconnect())
-    await expectUsableRedis(redis)
-    const metrics = openMetrics('setup')
-    const permit = openPutPermit(redis)
-    const objects = permittedPuts(loggedOutages(await openObjects(s3), log, metrics), permit)
-    releaser.add('objects', async () => objects.close())
-    const archive = openEventSegments(objects, events)
-    const ledger = openLedger(redis, { origin, archive, redactor, log, traces: noTracing })
+export function startSetup(config: SetupConfig, deps: ServiceDeps) {
+  const { storage, health, isolation } = config
+  const { log } = deps
+  const sandbox = openSandbox({ ...isolation.sandbox, places: 1 })
+  const service = { name: 'setup', origin, storage, health, needs: { sandbox: sandboxCheck(sandbox) } } as const
+  return startService(service, deps, ({ ledger, objects, permit }, releaser) => {
+    const { redisUrl } = storage
     const stops = openStopSignals({ redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
     const readSnapshot = openSnapshotReader(objects)
     const blobs = openBlobStore(objects, { maxCacheBytes: 0, permit })
     const archives = openSnapshotArchives(storedFiles(readSnapshot, blobs))
     releaser.add('archives of snapshots', archives.close)
-    const sandbox = openSandbox({ ...config.isolation.sandbox, places: 1 })
-    const toolchain = openToolchain(sandbox)
-    const deps = { ledger, stops, objects, readSnapshot, archives, isolation: config.isolation, toolchain, log }
-    const needed = { redis: redisCheck(redis), object_store: objectStoreCheck(objects), sandbox: sandboxCheck(sandbox) }
-    const readiness = openReadiness(needed, { redis_user: redisUserCheck(redis, 'setup') })
-    const health = await openHealth(config.health, { readiness, metrics })
-    releaser.add('health', health.close)
+    const stage = { ledger, stops, objects, readSnapshot, archives, isolation, toolchain: openToolchain(sandbox), log }
     const consumer = openConsumer({
       redisUrl,
       queue: 'setups',
@@ -65,17 +39,13 @@ export async function startSetup(config: SetupConfig, { log, redactor }: { log: 
       log,
       handler: async ({ run_id: runId }, signal, stalls) => {
         await unlessDeadly(runId, { phases: ['planning'], origin, signal, stalls }, ledger, () =>
-          untilStopped(runId, (own) => runSetupStage(runId, deps, own), deps, signal),
+          untilStopped(runId, (own) => runSetupStage(runId, stage, own), stage, signal),
         )
       },
     })
     releaser.add('consumer', () => consumer.close({ graceMs }))
-    releaser.add('commands that wait for Redis', async () => stopWaiting())
-    return { healthPort: health.port, close: releaser.release }
-  } catch (error) {
-    await releaser.release()
-    throw error
-  }
+    return {}
+  })
 }
 
 const toolLimits = { wallMs: 20_000, memoryBytes: 512 * 1024 ** 2, diskBytes: 16 * 1024 ** 2, processes: 64 }

@@ -7,8 +7,8 @@ import { parseConfig } from './watcher-config.ts'
 import { startWatcher } from './watcher-service.ts'
 
 await runService(async () => {
-  const { env, pathsFault } = loadSettings(process.env, process.cwd())
-  if (pathsFault !== undefined) throw pathsFault
+  const { env, keyFault } = loadSettings(process.env, process.cwd())
+  if (keyFault !== undefined) throw keyFault
   const { watcher, logging, secrets } = parseConfig(env)
   const redactor = openRedactor(secrets)
   const log = openLog({ service: 'watcher', instance: processName(), ...logging, redactor })

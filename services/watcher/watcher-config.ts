@@ -4,7 +4,7 @@ import { processName } from '#platform/log.ts'
 import { modelConfig } from '#settings/model-config.ts'
 import { environmentOf } from '#settings/settings-table.ts'
 import { storageConfig, storageSecrets } from '#settings/storage-settings.ts'
-import { watchThresholds } from '#settings/watch-config.ts'
+import { watchThresholds } from '#settings/watcher-settings.ts'
 
 export type WatcherConfig = ReturnType<typeof parseConfig>['watcher']
 

@@ -46,7 +46,7 @@ describe('what is ready', () => {
 
   it('is nothing while a person must approve the plan', () => {
     const items = [anItemState('a')]
-    const wanted = { plan_hash: planHash(items), wanted_since: 1 }
+    const wanted = { plan_hash: planHash(anAgenda(items)), wanted_since: 1 }
     expect(ready(anAgenda(items, { approval: wanted }))).toEqual([])
     expect(ready(anAgenda(items, { approval: { ...wanted, by: 'me', at: 2 } }))).toEqual(['a'])
   })
@@ -59,12 +59,20 @@ describe('the hash of a plan', () => {
     const later = items
       .toReversed()
       .map((item) => ({ ...item, status: 'ended' as const, retries: 1, result: someCounts() }))
-    expect(planHash(later)).toBe(planHash(items))
+    expect(planHash(anAgenda(later))).toBe(planHash(anAgenda(items)))
+  })
+
+  it('changes with what it is for, also with words that no plan has taken in', () => {
+    const said = { kind: 'said', text: 'leave the tests alone', by: 'me' } as const
+    const hashes = [anAgenda(items), anAgenda(items, { objective: 'another' }), anAgenda(items, { heard: [said] })].map(
+      planHash,
+    )
+    expect(new Set(hashes).size).toBe(3)
   })
 
   it('changes with what an item may do, and when one is stale', () => {
     const wider = [anItemState('a', { where: { paths: ['src'] } }), anItemState('b')]
     const fewer = [anItemState('a'), anItemState('b', { status: 'stale' })]
-    expect(new Set([items, wider, fewer].map(planHash)).size).toBe(3)
+    expect(new Set([items, wider, fewer].map((plan) => planHash(anAgenda(plan)))).size).toBe(3)
   })
 })

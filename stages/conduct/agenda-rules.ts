@@ -48,11 +48,17 @@ function isDone(item: ItemState): boolean {
   return item.status === 'ended' && verdictOn(item) !== 'unmet'
 }
 
-/** Returns the hash of all that the agenda may do, which an approval binds to. What a push has made stale is not part of it. */
-export function planHash(items: readonly ItemState[]): string {
+type Plan = Pick<AgendaState, 'objective' | 'items' | 'heard'>
+
+/**
+ * Returns the hash of all that the agenda may do and of what it is for, with what somebody has added and no plan has taken in yet: an approval binds to it. What a push has
+ * made stale is not part of it.
+ */
+export function planHash({ objective, items, heard = [] }: Plan): string {
   const planned = items.filter(({ status }) => status !== 'stale' && status !== 'cancelled').map(planOf)
   const ordered = planned.toSorted((one, other) => (one.item_id < other.item_id ? -1 : 1))
-  return sha256(JSON.stringify(ordered, sortedKeys))
+  const said = heard.flatMap((message) => (message.kind === 'said' ? message.text : []))
+  return sha256(JSON.stringify({ objective, said, items: ordered }, sortedKeys))
 }
 
 function planOf({ status: _status, retries: _retries, result: _result, ...item }: ItemState): AgendaItem {
@@ -60,8 +66,9 @@ function planOf({ status: _status, retries: _retries, result: _result, ...item }
 }
 
 /** Asks for an approval anew where the plan is no longer the one that was approved. */
-export function approvalFor({ items, approval }: AgendaState, now: number): AgendaState['approval'] {
+export function approvalFor(state: AgendaState, now: number): AgendaState['approval'] {
+  const { approval } = state
   if (approval === null) return null
-  const hash = planHash(items)
+  const hash = planHash(state)
   return hash === approval.plan_hash ? approval : { plan_hash: hash, wanted_since: now }
 }

@@ -22,10 +22,11 @@ export function applyDecision(
   switch (decision.kind) {
     case 'plan': {
       const items = decision.items.map(asWaiting)
-      const approval = decided.approves ? { plan_hash: planHash(items), wanted_since: decided.now } : null
       // What was said meanwhile is still to be taken into the objective.
       const left = unheard(heard.filter(({ kind }) => kind === 'said'))
-      return { state: { ...state, ...left, items, approval, bootstrap: bootstrapOf(decision, decided) } }
+      const planned = { ...state, ...left, items, bootstrap: bootstrapOf(decision, decided) }
+      const approval = decided.approves ? { plan_hash: planHash(planned), wanted_since: decided.now } : null
+      return { state: { ...planned, approval } }
     }
     case 'refine': {
       const items = [...state.items.filter(hasBegun), ...decision.items.map(asWaiting)]

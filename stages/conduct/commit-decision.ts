@@ -1,5 +1,5 @@
 import type { AgendaState, ItemId } from '#domain/agenda.ts'
-import { type ErrorCode, unreachable } from '#domain/error.ts'
+import type { ErrorCode } from '#domain/error.ts'
 import type { EventOrigin, NewEvent } from '#domain/event.ts'
 import type { EventData } from '#domain/events/event-table.ts'
 import type { StepCommit } from '#store/ledger/conductor-steps.ts'
@@ -79,28 +79,25 @@ function causeOf({ heard = [], cause }: AgendaState, question: PlannerQuestion):
 
 type Head = ReturnType<typeof ofConductor> & Pick<NewEvent, 'causationSeq'>
 
-function eventOf(decision: PlannerDecision, { items }: AgendaState, evidence: Evidence, head: Head): NewEvent {
-  const { rationale, kind } = decision
-  const why = { rationale, ...evidence }
-  const plan_hash = planHash(items)
-  switch (kind) {
+/** Writes down what was decided, and the hash of the plan as it is with that. */
+function eventOf(decision: PlannerDecision, state: AgendaState, evidence: Evidence, head: Head): NewEvent {
+  const why = { plan_hash: planHash(state), ...evidence }
+  switch (decision.kind) {
     case 'plan':
-      return { event: 'agenda.decided', ...head, data: { items: decision.items, plan_hash, ...why } }
+      return {
+        event: 'agenda.decided',
+        ...head,
+        data: { items: decision.items, rationale: decision.rationale, ...why },
+      }
     case 'refine': {
-      const { objective, items: added } = decision
-      return { event: 'objective.refined', ...head, data: { objective, items: added, plan_hash, ...why } }
+      const { kind: _, ...refined } = decision
+      return { event: 'objective.refined', ...head, data: { ...refined, ...why } }
     }
-    case 'dispatch':
-      return { event: 'conductor.decided', ...head, data: { kind, item_ids: decision.item_ids, plan_hash, ...why } }
-    case 'retry':
-      return { event: 'conductor.decided', ...head, data: { kind, item_ids: [decision.item_id], ...why } }
-    case 'follow_up':
-      return { event: 'conductor.decided', ...head, data: { kind, items: decision.items, plan_hash, ...why } }
-    case 'complete':
-      return { event: 'conductor.decided', ...head, data: { kind, answer: decision.answer, ...why } }
-    case 'block':
-      return { event: 'conductor.decided', ...head, data: { kind, reason: decision.reason, ...why } }
+    case 'retry': {
+      const { item_id: id, ...retry } = decision
+      return { event: 'conductor.decided', ...head, data: { ...retry, item_ids: [id], ...why } }
+    }
     default:
-      return unreachable(decision)
+      return { event: 'conductor.decided', ...head, data: { ...decision, ...why } }
   }
 }

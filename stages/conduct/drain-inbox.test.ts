@@ -3,7 +3,7 @@ import type { AgendaState, InboxMessage, ItemCounts } from '#domain/agenda.ts'
 import { anAgenda, anItemState, someCounts } from './agenda.fixture.ts'
 import { planHash, waitsForApproval } from './agenda-rules.ts'
 import { drainInbox } from './drain-inbox.ts'
-import type { ReadFiles } from './stale-items.ts'
+import type { ReadFiles } from './drain-inbox.ts'
 
 const drained = (
   state: AgendaState,
@@ -57,16 +57,19 @@ describe('a message to the conductor', () => {
 
   it('of an approval counts only for the plan that there is, and only once', () => {
     const items = [anItemState('a')]
-    const before = anAgenda(items, { approval: { plan_hash: planHash(items), wanted_since: 1 } })
+    const hash = planHash(anAgenda(items))
+    const before = anAgenda(items, { approval: { plan_hash: hash, wanted_since: 1 } })
     const approve = (plan_hash: string, by = 'me'): InboxMessage => ({ kind: 'approved', plan_hash, by })
+    const said: InboxMessage = { kind: 'said', text: 'leave the tests alone', by: 'me' }
     expect(waitsForApproval(drained(before, [approve('another')]))).toBe(true)
-    const after = drained(before, [approve(planHash(items)), approve(planHash(items), 'you')])
+    expect(waitsForApproval(drained(before, [said, approve(hash)]))).toBe(true)
+    const after = drained(before, [approve(hash), approve(hash, 'you')])
     expect(after.approval).toMatchObject({ by: 'me', at: 1000 })
   })
 
   it('of a push makes just what it touches stale, and only while the plan waits; that plan is another one', () => {
     const items = [anItemState('a', { where: { paths: ['src'] } }), anItemState('b', { where: { paths: ['docs/**'] } })]
-    const before = anAgenda(items, { approval: { plan_hash: planHash(items), wanted_since: 1 } })
+    const before = anAgenda(items, { approval: { plan_hash: planHash(anAgenda(items)), wanted_since: 1 } })
     const push: InboxMessage = { kind: 'pushed', commit: 'c'.repeat(40), paths: ['src/shop.py'] }
     const after = drained(before, [push])
     expect(statuses(after)).toEqual(['stale', 'waiting'])

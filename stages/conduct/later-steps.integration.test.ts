@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type ConductorState, type InboxMessage, PlanningItem } from '#domain/agenda.ts'
 import type { RunId } from '#domain/ids.ts'
-import { putItemReads } from '#store/objects/item-reads.ts'
+import { putItemReads } from '#store/objects/stored-records.ts'
 import { useOpened } from '#testing/use-opened.ts'
 import { openConducting } from './conducted-run.fixture.ts'
 

@@ -45,12 +45,15 @@ it('what a conductor that died had reserved is free once another one has its ste
   const reservedNow = async () => (await run.ledger.getRun(runId)).reserved
   const dies = async (token: string) => {
     await run.ledger.claimStep(runId, { token, leaseMs: 0 })
-    expect(await run.ledger.reserve(runId, { of: { token }, tokens: 9_000 })).toBe('reserved')
+    expect(await run.ledger.reserve(runId, { of: { by: 'agenda', token }, tokens: 9_000 })).toBe('reserved')
   }
   await dies('one')
-  expect(await run.ledger.reserve(runId, { of: { version: 1 }, tokens: 1_001 })).toBe('full')
+  const watching = await run.ledger.whileHolding(runId, 'watching', (_lost, token) =>
+    run.ledger.reserve(runId, { of: { by: 'watch', token }, tokens: 1_001 }),
+  )
+  expect(watching).toBe('full')
   await dies('two')
-  expect(await run.ledger.reserve(runId, { of: { token: 'one' }, tokens: 1 })).toBe('lost')
+  expect(await run.ledger.reserve(runId, { of: { by: 'agenda', token: 'one' }, tokens: 1 })).toBe('lost')
   const reply = { token: 'two', version: 0, recordHash: 'r', tokens: 700 }
   expect(await run.ledger.noteReply(runId, reply)).toBe('noted')
   await run.ledger.claimStep(runId, { token: 'three', leaseMs: 0 })

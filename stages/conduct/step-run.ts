@@ -24,7 +24,7 @@ import { blocked, ofConductor, outcomeOfDecision, type StepOutcome } from './com
 import { decisionFaults, type PlannerDecision } from './decision-faults.ts'
 import { drainInbox } from './drain-inbox.ts'
 import { plannerView, type ViewDeps } from './planner-view.ts'
-import { filesOfItems, staleIn } from './stale-items.ts'
+import { filesOfItems, staleIn } from './drain-inbox.ts'
 
 export type StepDeps = AskDeps &
   ViewDeps &
@@ -100,7 +100,8 @@ async function takeStep(run: Run, step: Step, deps: StepDeps, signal: AbortSigna
     return inbox.length === 0 ? 'idle' : done({ state, dispatch: [], events: [] })
   const asked = { run, step, state, question: next.question }
   const { token } = step
-  const spending = openSpending(run, (tokens) => deps.ledger.reserve(run.runId, { of: { token }, tokens }))
+  const of = { by: 'agenda', token } as const
+  const spending = openSpending(run, (tokens) => deps.ledger.reserve(run.runId, { of, tokens }))
   const answer = await ask(asked, { ...deps, spending }, signal).catch((error: unknown) =>
     withoutPlanner(run, step, { error, spending, deps, signal }),
   )

@@ -7,7 +7,7 @@ import { operationId, type OperationId, recordId } from '#domain/ids.ts'
 import { isEndedOperation, type PlannedOperation } from '#domain/operation.ts'
 import { pathGlobs } from '#domain/path-globs.ts'
 import type { Run } from '#domain/run.ts'
-import { putItemReads } from '#store/objects/item-reads.ts'
+import { putItemReads } from '#store/objects/stored-records.ts'
 import type { PlanSummary } from '#store/objects/plan-summary.ts'
 import {
   getRepositoryRules,

@@ -6,7 +6,7 @@ import { never, type ScriptedReply, scriptedModel, submitting } from '#stages/op
 import { openSpending } from '#stages/operate/agent/typed-submission.ts'
 import { aHistory } from './histories.fixture.ts'
 import { reviewWindow } from './review-window.ts'
-import { windowText } from './window-text.ts'
+import { windowText } from './review-window.ts'
 
 const { runId, projectId, request } = aNewRun()
 const run = { runId, projectId, request, status: 'running', phase: 'execution', counts: {} } as const

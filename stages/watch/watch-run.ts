@@ -14,7 +14,7 @@ import { unwatched, WatchState } from './watch-state.ts'
 export type WatchDeps = {
   ledger: Pick<
     Ledger,
-    'getRun' | 'keepWatch' | 'readEvents' | 'readWatch' | 'reserve' | 'sendToConductor' | 'whileWatching'
+    'getRun' | 'keepWatch' | 'readEvents' | 'readWatch' | 'reserve' | 'sendToConductor' | 'whileHolding'
   >
   reviewer: Reviewer
   thresholds: WatchThresholds
@@ -25,8 +25,8 @@ export type WatchDeps = {
 
 /** `isDone`: nothing is left to do before the run has further events, or time has passed. */
 type Step = Pick<KeptWatch, 'events' | 'questions'> & { state: WatchState; isDone: boolean }
-/** `version`: that of the state which the step comes to. */
-type Watched = { run: Run; state: WatchState; version: number }
+/** `token`: of the lease of who watches now. */
+type Watched = { run: Run; state: WatchState; token: string }
 
 /**
  * Does all that is to be done for a run until now: takes in its events, has windows reviewed, raises escalations. Each step is kept, with
@@ -36,7 +36,7 @@ type Watched = { run: Run; state: WatchState; version: number }
 export async function watchRun(runId: RunId, deps: WatchDeps, signal: AbortSignal): Promise<boolean> {
   const token = newToken()
   const watched = await deps.ledger
-    .whileWatching(runId, async (lost) => {
+    .whileHolding(runId, 'watching', async (lost, held) => {
       const either = AbortSignal.any([signal, lost])
       const kept = await deps.ledger.readWatch(runId)
       let { version } = kept
@@ -44,7 +44,7 @@ export async function watchRun(runId: RunId, deps: WatchDeps, signal: AbortSigna
       for (let step: Step = { state, events: [], isDone: false }; !step.isDone;) {
         const run = await deps.ledger.getRun(runId)
         version += 1
-        step = await nextStep({ run, state: step.state, version }, deps, either)
+        step = await nextStep({ run, state: step.state, token: held }, deps, either)
         if ((await deps.ledger.keepWatch(runId, { token, version, ...step })) === 'lost') return false
       }
       return true
@@ -82,7 +82,7 @@ const reviewedEvents = 500
 const keptKeys = 50
 
 async function reviewed(
-  { run, state, version }: Watched,
+  { run, state, token }: Watched,
   window: WatchWindow,
   deps: WatchDeps,
   signal: AbortSignal,
@@ -91,7 +91,8 @@ async function reviewed(
   const after = Math.max(from - 1, to - reviewedEvents)
   const events = await deps.ledger.readEvents(run.runId, { after, limit: to - after })
   const seen = events.filter(({ origin }) => origin.kind !== 'watcher')
-  const spending = openSpending(run, (tokens) => deps.ledger.reserve(run.runId, { of: { version }, tokens }))
+  const of = { by: 'watch', token } as const
+  const spending = openSpending(run, (tokens) => deps.ledger.reserve(run.runId, { of, tokens }))
   const review = await reviewWindow(deps.reviewer, { run, window, events: seen, spending }, signal)
   const pending = state.pending.filter((one) => one !== window)
   if (review.kind === 'failed') {

@@ -3,13 +3,13 @@ import type { EventOrigin } from '#domain/event.ts'
 import type { ProjectId, RunId } from '#domain/ids.ts'
 import { isEnded, type Run } from '#domain/run.ts'
 import { resultKeys, runKeys } from './keys.ts'
-import { expectKnownRun, plainScript, runScript } from './script.ts'
+import { plainScript, runCommand } from './script.ts'
 import { type LedgerStore, redisNowMs } from './store.ts'
 import { dayOf, usageKeptS } from './usage.ts'
 
-const setScript = runScript('set-budget')
-const noteScript = runScript('note-budget')
-const reserveScript = runScript('reserve')
+const writeBudget = runCommand('set-budget', z.enum(['set', 'ended']))
+const noteDay = runCommand('note-budget', z.string())
+const reserveTokens = runCommand('reserve', z.enum(['reserved', 'full', 'lost']))
 const countScript = plainScript('count-spent')
 
 const dayMs = 24 * 3600 * 1000
@@ -20,29 +20,27 @@ export async function setBudget(
   runId: RunId,
   { tokens, origin }: { tokens: number | null; origin: EventOrigin },
 ): Promise<'set' | 'ended'> {
-  const { scripted } = runKeys(store.namespace, runId)
-  const answer = await setScript(store.redis, scripted, [tokens ?? '', origin.kind, origin.id])
-  return z.enum(['set', 'ended']).parse(expectKnownRun(runId, answer))
+  return writeBudget(store, runId, [tokens ?? '', origin.kind, origin.id])
 }
 
-/**
- * The step of a run's conductor that a token has claimed, the watch whose next state has this version, or who answers an ask now. `isHeld`: that
- * holds what it needs of the day (`holdForAsk`).
- */
-export type Reserver = { token: string } | { version: number } | { answering: string; isHeld: boolean }
+/** Names who reserves besides operations: the conductor's step, the watcher or who answers an ask, each by the token with which it holds that now. */
+export type Reserver = { by: 'agenda' | 'watch' | 'asks'; token: string }
+
+const leaseOf = { agenda: undefined, watch: 'watching', asks: 'answering' } as const
 
 /**
- * Reserves so many tokens in place of what the step, the watch or the ask had reserved, until its commit. `full`: they do not fit beside what others
- * have reserved, and nothing is. `lost`: it is somebody else's by now. RUN_001.
+ * Reserves so many tokens in place of what the reserver had reserved, until its commit. `full`: they do not fit beside what others
+ * have reserved, and nothing is. `lost`: it is somebody else's by now. `besideDay`: it holds what it needs of the day itself (`holdForAsk`). RUN_001.
  */
-export async function reserve(store: LedgerStore, runId: RunId, { of, tokens }: { of: Reserver; tokens: number }) {
-  const { scripted, agenda, watch, asks, answering } = runKeys(store.namespace, runId)
-  const isAsk = 'answering' in of
-  const holders = isAsk ? [asks, answering] : ['token' in of ? agenda : watch]
-  const own = isAsk ? [of.answering, ''] : 'token' in of ? [of.token, ''] : ['', of.version]
-  const args = [...own, tokens, isAsk && of.isHeld ? 1 : 0]
-  const answer = await reserveScript(store.redis, [...scripted, ...holders], args)
-  return z.enum(['reserved', 'full', 'lost']).parse(expectKnownRun(runId, answer))
+export async function reserve(
+  store: LedgerStore,
+  runId: RunId,
+  { of: { by, token }, tokens, besideDay = false }: { of: Reserver; tokens: number; besideDay?: boolean },
+) {
+  const keys = runKeys(store.namespace, runId)
+  const lease = leaseOf[by]
+  const holders = [keys[by], ...(lease === undefined ? [] : [keys[lease]])]
+  return reserveTokens(store, runId, [token, tokens, besideDay ? 1 : 0], holders)
 }
 
 /** Returns what the conductor's step, the watch and the ask have reserved. */
@@ -68,10 +66,8 @@ export async function noteProjectBudget(
   day?: GrantedDay,
 ): Promise<void> {
   const { kind, id } = store.origin
-  const { scripted } = runKeys(store.namespace, runId)
   const text = used === undefined ? '' : JSON.stringify({ ...used, resets_at: used.resetsAt, resetsAt: undefined })
-  const args = [text, kind, id, day?.granted ?? '', day?.keep ?? 0]
-  expectKnownRun(runId, await noteScript(store.redis, scripted, args))
+  await noteDay(store, runId, [text, kind, id, day?.granted ?? '', day?.keep ?? 0])
 }
 
 /** `granted`: to the run, in all. `others`: what the project's other runs hold of the day. */

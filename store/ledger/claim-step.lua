@@ -4,7 +4,7 @@
 local refused = refusal()
 -- A step takes in no more messages than this.
 local max_inbox = 200
-if refused then return { 'kind', refused } end
+if refused then return refused end
 local agenda = KEYS[own_keys + 1]
 local run = redis.call('HMGET', keys.run, 'cancel', 'status', 'conductor', 'agenda_version', 'decided_by')
 if is_stopped(run) or run[3] ~= 'open' then return { 'kind', 'over' } end

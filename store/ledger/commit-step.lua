@@ -4,7 +4,6 @@
 -- The token stays with the version that it has made, so that its holder learns that a commit it sends again was applied. `open`: an item has
 -- not ended that is to be planned again.
 local refused = refusal()
-local is_decision = { ['agenda.decided'] = true, ['plan.approved'] = true, ['conductor.decided'] = true, ['objective.refined'] = true }
 if refused then return refused end
 local agenda = KEYS[own_keys + 1]
 local held = redis.call('HMGET', agenda, 'token', 'made_by')
@@ -49,11 +48,6 @@ for i = 10, first_event - 1, 4 do
 end
 if #planning > 0 then redis.call('HSET', keys.run, 'planning', cjson.encode(planning)) end
 
-local first = tonumber(redis.call('HGET', keys.run, 'seq')) + 1
-for i = first_event, #ARGV, 2 do
-  local name = name_of(ARGV[i + 1])
-  if is_decision[name] then redis.call('HSET', keys.run, 'decided_by', text(first + (i - first_event) / 2)) end
-end
 emit(at, ARGV, first_event)
 
 -- A conductor that still waits for the same is not told of again.

@@ -14,16 +14,9 @@ import { endedOperationStatuses } from '#domain/operation.ts'
 import { isEnded, type Run } from '#domain/run.ts'
 import { runKeys } from './keys.ts'
 import { getRun } from './read-runs.ts'
-import { expectKnownRun, NamedFields, pairsOf, runScript } from './script.ts'
+import { NamedFields, pairsOf, runCommand } from './script.ts'
 import type { LedgerStore } from './store.ts'
 import { ownerOf, storedEvents } from './stored-events.ts'
-
-const [claimScript, noteReplyScript] = [runScript('claim-step', 'events'), runScript('note-reply', 'events')]
-const [commitScript, sendScript, noteItemScript] = [
-  runScript('commit-step'),
-  runScript('send-inbox'),
-  runScript('note-item'),
-]
 
 /** What a conductor has, while its claim holds. `reply`: the hash of the record of a reply that was received for this version. */
 export type Step = {
@@ -51,8 +44,9 @@ const ClaimReply = z.discriminatedUnion('kind', [
     items: z.string(),
   }),
   z.object({ kind: z.literal('busy'), untilMs: z.coerce.number() }),
-  z.object({ kind: z.enum(['over', 'unknown', 'newer']) }),
+  z.object({ kind: z.literal('over') }),
 ])
+const claimed = runCommand('claim-step', NamedFields.pipe(ClaimReply), 'events')
 /** To Lua an empty list is an empty table, which it writes as an object. */
 const Texts = z.preprocess((list) => (Array.isArray(list) ? list : []), z.array(z.string()))
 
@@ -65,13 +59,8 @@ export async function claimStep(
   runId: RunId,
   { token, leaseMs }: { token: string; leaseMs: number },
 ): Promise<ClaimedStep> {
-  const answer = await claimScript(store.redis, agendaKeys(store, runId), [token, leaseMs])
-  const claim = NamedFields.pipe(ClaimReply).parse(answer)
-  if (claim.kind === 'busy') return claim
-  if (claim.kind !== 'claimed') {
-    expectKnownRun(runId, claim.kind)
-    return { kind: 'over' }
-  }
+  const claim = await claimed(store, runId, [token, leaseMs], agendaKey(store, runId))
+  if (claim.kind !== 'claimed') return claim
   const { version, decidedBy, reply } = claim
   const state = claim.state === undefined ? begun(await getRun(store, runId)) : storedState(claim.state)
   const inbox = Texts.parse(JSON.parse(claim.inbox)).map((text) => InboxMessage.parse(JSON.parse(text)))
@@ -79,7 +68,7 @@ export async function claimStep(
   return { kind: 'claimed', step: { version, decidedBy, token, state, inbox, counts, reply } }
 }
 
-const StepReply = z.enum(['noted', 'lost'])
+const writeReply = runCommand('note-reply', z.enum(['noted', 'lost']), 'events')
 
 /**
  * Keeps the record of a reply before it is acted on, so that it is not asked for again, and where there is a budget its `tokens` reserved until
@@ -90,8 +79,7 @@ export async function noteReply(
   runId: RunId,
   { token, version, recordHash, tokens }: { token: string; version: number; recordHash: string; tokens: number },
 ): Promise<'noted' | 'lost'> {
-  const answer = await noteReplyScript(store.redis, agendaKeys(store, runId), [token, version, recordHash, tokens])
-  return StepReply.parse(expectKnownRun(runId, answer))
+  return writeReply(store, runId, [token, version, recordHash, tokens], agendaKey(store, runId))
 }
 
 /** Leaves out since when: that is told by Redis' clock. */
@@ -112,7 +100,7 @@ export type StepCommit = {
   events: readonly NewEvent[]
 }
 
-const CommitReply = z.enum(['committed', 'lost', 'open'])
+const commit = runCommand('commit-step', z.enum(['committed', 'lost', 'open']))
 
 /**
  * Ends a step: what it has decided, the messages it has heard, the items to plan and its events, at once. `lost`: somebody else has the step,
@@ -126,7 +114,7 @@ export async function commitStep(store: LedgerStore, runId: RunId, step: StepCom
     return [id, at < dispatch.length ? '' : '1', tokens, seconds]
   })
   const { code, reason } = close?.kind === 'blocked' ? close : { code: '', reason: '' }
-  const answer = await commitScript(store.redis, agendaKeys(store, runId), [
+  const args = [
     token,
     version,
     store.redactor.json(JSON.stringify(AgendaState.parse(step.state))),
@@ -138,13 +126,13 @@ export async function commitStep(store: LedgerStore, runId: RunId, step: StepCom
     dispatch.length + estimate.length,
     ...items,
     ...(await storedEvents(store, ownerOf(store, runId), step.events)),
-  ])
-  const reply = CommitReply.parse(expectKnownRun(runId, answer))
+  ]
+  const reply = await commit(store, runId, args, agendaKey(store, runId))
   if (reply === 'open') throw new RangeError(`an item of ${dispatch.join(', ')} of run ${runId} has open operations`)
   return reply
 }
 
-const SendReply = z.enum(['sent', 'over'])
+const send = runCommand('send-inbox', z.enum(['sent', 'over']))
 
 /**
  * Tells the conductor something, once for each `command`, with its events. What a person says has an event of its own. `over`: the run has
@@ -162,12 +150,11 @@ export async function sendToConductor(
       ? [{ event: 'objective.extended', phase: 'execution', origin, data: { text: heard.text, by: heard.by } }]
       : []
   const shown = JSON.parse(store.redactor.json(JSON.stringify(heard)))
-  const answer = await sendScript(store.redis, runKeys(store.namespace, runId).scripted, [
+  return send(store, runId, [
     command,
     JSON.stringify(InboxMessage.parse(shown)),
     ...(await storedEvents(store, ownerOf(store, runId), [...told, ...events])),
   ])
-  return SendReply.parse(expectKnownRun(runId, answer))
 }
 
 export type UnplannedItem = {
@@ -180,12 +167,14 @@ export type UnplannedItem = {
   | { fault: NonNullable<ItemCounts['fault']>; events: readonly NewEvent[] }
 )
 
+const writeItem = runCommand('note-item', z.enum(['noted', 'already']))
+
 /** Ends the planning of an item that no operation comes of. `already`: it is not the next one to plan. */
 export async function noteItem(store: LedgerStore, runId: RunId, item: UnplannedItem): Promise<'noted' | 'already'> {
   const noted =
     'estimate' in item ? (['estimate', item.estimate, []] as const) : (['fault', item.fault, item.events] as const)
   const [kind, value, events] = noted
-  const answer = await noteItemScript(store.redis, runKeys(store.namespace, runId).scripted, [
+  return writeItem(store, runId, [
     item.itemId,
     item.version,
     item.reads ?? '',
@@ -193,7 +182,6 @@ export async function noteItem(store: LedgerStore, runId: RunId, item: Unplanned
     JSON.stringify(value),
     ...(await storedEvents(store, ownerOf(store, runId), events)),
   ])
-  return z.enum(['noted', 'already']).parse(expectKnownRun(runId, answer))
 }
 
 /** `waiting`: messages that the conductor has not heard yet. */
@@ -239,9 +227,8 @@ function storedState(text: string): AgendaState {
   return AgendaState.parse(JSON.parse(text))
 }
 
-function agendaKeys({ namespace }: LedgerStore, runId: RunId): string[] {
-  const keys = runKeys(namespace, runId)
-  return [...keys.scripted, keys.agenda]
+function agendaKey({ namespace }: LedgerStore, runId: RunId): string[] {
+  return [runKeys(namespace, runId).agenda]
 }
 
 /** Until its last slice is planned nobody knows what an item reads, nor whether it has ended. */

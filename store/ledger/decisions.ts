@@ -4,12 +4,10 @@ import type { EventOrigin, NewEvent } from '#domain/event.ts'
 import { parseJson } from '#domain/json.ts'
 import { newToken, OperationId, type RunId } from '#domain/ids.ts'
 import { runKeys } from './keys.ts'
-import { expectKnownRun, NamedFields, runScript, unknownRun } from './script.ts'
+import { NamedFields, runCommand, unknownRun } from './script.ts'
 import { noteWanted } from './runs-to-retry.ts'
 import type { LedgerStore } from './store.ts'
 import { ownerOf, storedEvents } from './stored-events.ts'
-
-const decideScript = runScript('decide', 'events')
 
 const Kept = Decision.omit({ changeSetId: true, version: true, at: true })
 
@@ -91,6 +89,7 @@ const DecideReply = z.union([
   z.literal('changed'),
   NamedFields.pipe(z.object({ first: z.coerce.number(), at: z.coerce.number() })),
 ])
+const writeDecisions = runCommand('decide', DecideReply, 'events')
 
 export const maxDecisionsAtOnce = 500
 
@@ -116,10 +115,8 @@ export async function decide(
     const signature = isOfPerson ? store.signer?.sign('decision', runId, decision.changeSetId, json) : undefined
     return [decision.changeSetId, `${signature ?? '-'} ${json}`, bodies[at] ?? '']
   })
-  const own = [...keys.scripted, isOfPerson ? keys.decisions : keys.policyDecisions]
-  const reply = DecideReply.parse(
-    expectKnownRun(runId, await decideScript(store.redis, own, [last, command, ...countersOf(decisions), ...args])),
-  )
+  const all = [last, command, ...countersOf(decisions), ...args]
+  const reply = await writeDecisions(store, runId, all, [isOfPerson ? keys.decisions : keys.policyDecisions])
   if (reply === 'changed') return undefined
   return made.map((decision, at) => ({ ...decision, version: reply.first + at, at: reply.at }))
 }

@@ -2,14 +2,9 @@ import { z } from 'zod'
 import { newToken, OperationId, type RunId } from '#domain/ids.ts'
 import type { AwayModel } from '#domain/run.ts'
 import { runKeys } from './keys.ts'
-import { expectKnownRun, runScript } from './script.ts'
+import { JsonReply, runCommand } from './script.ts'
 import { type LedgerStore, redisNowMs } from './store.ts'
 
-const dispatchScript = runScript('dispatch')
-const requeueScript = runScript('requeue', 'events')
-const sweepScript = runScript('sweep')
-const setAwayScript = runScript('set-away')
-const blockHeldScript = runScript('block-held')
 const unlimited = 1_000_000
 const count = z.int().min(0)
 export const Taken = z.strictObject({ operationId: OperationId, dispatch: z.int().min(1) })
@@ -24,6 +19,8 @@ const DispatchAnswer = z.object({
   traceparent: z.string().transform((text) => (text === '' ? null : text)),
 })
 export type DispatchAnswer = z.infer<typeof DispatchAnswer>
+
+const takeReady = runCommand('dispatch', JsonReply.pipe(DispatchAnswer))
 
 /** While a model is away or a budget is used up, one dispatch looks through this many further operations, so that the run soon says it waits. */
 export const heldPerDispatch = 200
@@ -43,12 +40,8 @@ export async function dispatch(
 ): Promise<DispatchAnswer> {
   const keys = runKeys(store.namespace, runId)
   const candidates = max > 0 ? await candidatesOf(store, runId, max) : []
-  const answer = await dispatchScript(
-    store.redis,
-    [...keys.scripted, ...candidates.map(keys.operation)],
-    [command, store.origin.kind, store.origin.id, max, window, ...candidates],
-  )
-  return DispatchAnswer.parse(JSON.parse(z.string().parse(expectKnownRun(runId, answer))))
+  const args = [command, store.origin.kind, store.origin.id, max, window, ...candidates]
+  return takeReady(store, runId, args, candidates.map(keys.operation))
 }
 
 async function candidatesOf({ redis, namespace }: LedgerStore, runId: RunId, max: number): Promise<OperationId[]> {
@@ -74,16 +67,19 @@ export async function dispatchedLongAgo(store: LedgerStore, runId: RunId, page: 
   return ids.map((operationId, at) => Taken.parse({ operationId, dispatch: Number(dispatches[at]) }))
 }
 
+const takeLost = runCommand('requeue', JsonReply.pipe(z.array(Taken)), 'events')
+
 /** Returns the jobs to enqueue again; the same `command` gives the same answer. RUN_001 for an unknown run. */
 export async function requeue(store: LedgerStore, runId: RunId, lost: readonly Taken[], command: string = newToken()) {
   const keys = runKeys(store.namespace, runId)
   const { kind, id } = store.origin
-  const answer = await requeueScript(
-    store.redis,
-    [...keys.scripted, ...lost.map((operation) => keys.operation(operation.operationId))],
-    [command, kind, id, ...lost.flatMap((operation) => [operation.operationId, operation.dispatch])],
+  const args = [command, kind, id, ...lost.flatMap((operation) => [operation.operationId, operation.dispatch])]
+  return takeLost(
+    store,
+    runId,
+    args,
+    lost.map((operation) => keys.operation(operation.operationId)),
   )
-  return z.array(Taken).parse(JSON.parse(z.string().parse(expectKnownRun(runId, answer))))
 }
 
 /** `lost`: operations whose lease ran out. `abandoned`: all running ones, because none of their workers is alive. */
@@ -91,7 +87,7 @@ export type SweepReason = 'lost' | 'abandoned'
 
 /** `left`: for the next call. `takenBack`: from their workers, also those that ended for that. */
 export type SweepAnswer = { left: number; takenBack: number }
-const SweepReply = z.tuple([count, count])
+const sweepRun = runCommand('sweep', z.tuple([count, count]))
 
 /**
  * Takes back up to 200 operations whose lease has run out: they become ready again (`operation.retried`), or fail after the
@@ -100,16 +96,16 @@ const SweepReply = z.tuple([count, count])
  */
 export async function sweep(store: LedgerStore, runId: RunId, reason: SweepReason = 'lost'): Promise<SweepAnswer> {
   const { kind, id } = store.origin
-  const answer = await sweepScript(store.redis, runKeys(store.namespace, runId).scripted, [kind, id, reason])
-  const [left, takenBack] = SweepReply.parse(expectKnownRun(runId, answer))
+  const [left, takenBack] = await sweepRun(store, runId, [kind, id, reason])
   return { left, takenBack }
 }
+
+const writeAway = runCommand('set-away', z.unknown())
 
 /** `models.away`, `models.back`: operations are held until then. RUN_001 for an unknown run. */
 export async function setAway(store: LedgerStore, runId: RunId, away: readonly AwayModel[]): Promise<void> {
   const { kind, id } = store.origin
-  const keys = runKeys(store.namespace, runId)
-  expectKnownRun(runId, await setAwayScript(store.redis, keys.scripted, [JSON.stringify(asStored(away)), kind, id]))
+  await writeAway(store, runId, [JSON.stringify(asStored(away)), kind, id])
 }
 
 /** Sorts the models as `setAway` stores them, so that equal lists are equal texts. */
@@ -125,12 +121,10 @@ export async function countHeld({ redis, namespace }: LedgerStore, runId: RunId)
   return isWaking === 1 ? 0 : all
 }
 
+const blockSome = runCommand('block-held', z.string())
+
 /** Ends the held operations of a bundle as blocked (AGENT_002): its model was away for too long. RUN_001: unknown run. */
 export async function blockHeld(store: LedgerStore, runId: RunId, how: { bundle: string; reason: string }) {
   const { kind, id } = store.origin
-  const keys = runKeys(store.namespace, runId)
-  for (let from = '-inf'; from !== '';) {
-    const answer = await blockHeldScript(store.redis, keys.scripted, [how.bundle, how.reason, from, kind, id])
-    from = z.string().parse(expectKnownRun(runId, answer))
-  }
+  for (let from = '-inf'; from !== '';) from = await blockSome(store, runId, [how.bundle, how.reason, from, kind, id])
 }

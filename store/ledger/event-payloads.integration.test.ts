@@ -109,7 +109,7 @@ it('what an answer has cost counts, also where its event is too large for Redis'
   const fault = { ask_id: 'a0123456789abcdef', error_code: 'POLICY_002', reason: text }
   const head = { event: 'ask.failed', phase: 'execution', origin: { kind: 'conductor', id: 'c1' } } as const
   const event = { ...head, data: { ...fault, prompt_tokens: 70, completion_tokens: 5 } } as const
-  await ledgerOver().whileAnswering(runId, (_lost, token) => ledgerOver().endAsk(runId, { token, event }))
+  await ledgerOver().whileHolding(runId, 'answering', (_lost, token) => ledgerOver().endAsk(runId, { token, event }))
   expect(await ledgerOver().getRun(runId)).toMatchObject({ tokensIn: 70, tokensOut: 5 })
   expect((await ledgerOver().verify(runId)).violations).toEqual([])
 })

@@ -90,9 +90,10 @@ local is_effect = {
   ['run.reopened'] = true, ['item.started'] = true, ['publication.opened'] = true, ['publication.updated'] = true, ['publication.failed'] = true,
 }
 
--- Those that say what was decided about an agenda: whoever looks back at them does not read all that the run has.
+-- Those that say what was decided about an agenda, and what somebody has added: whoever looks back at them does not read all that the run has.
 local is_of_agenda = {
-  ['agenda.decided'] = true, ['conductor.decided'] = true, ['objective.refined'] = true, ['objective.extended'] = true, ['plan.approved'] = true,
+  ['agenda.decided'] = 'decision', ['conductor.decided'] = 'decision', ['objective.refined'] = 'decision', ['plan.approved'] = 'decision',
+  ['objective.extended'] = 'words',
 }
 
 -- Appends events, a flat list of age in ms and body that begins at `first` (by default 1), and returns the number of the last
@@ -106,7 +107,7 @@ local function emit(at, events, first, cause)
     local name = name_of(events[i])
     times[name] = (times[name] or 0) + 1
     if name == 'run.composed' then composed = (i - first - 1) / 2 + 1 end
-    if is_of_agenda[name] then decided[#decided + 1] = (i - first - 1) / 2 + 1 end
+    if is_of_agenda[name] then decided[#decided + 1] = { place = (i - first - 1) / 2 + 1, is = is_of_agenda[name] } end
     if is_answer[name] then
       has_answer = true
       local prompt, completion = tokens_of(events[i])
@@ -121,9 +122,10 @@ local function emit(at, events, first, cause)
   answered = answered + tokens_in + tokens_out
   told = redis.call('HINCRBY', keys.run, 'seq', count)
   if composed then redis.call('HSET', keys.run, 'composed', text(told - count + composed)) end
-  for _, place in ipairs(decided) do
-    local before = redis.call('HGET', keys.run, 'decided_in')
-    redis.call('HSET', keys.run, 'decided_in', (before and before .. ' ' or '') .. text(told - count + place))
+  for _, one in ipairs(decided) do
+    local before, seq = redis.call('HGET', keys.run, 'decided_in'), text(told - count + one.place)
+    redis.call('HSET', keys.run, 'decided_in', (before and before .. ' ' or '') .. seq)
+    if one.is == 'decision' then redis.call('HSET', keys.run, 'decided_by', seq) end
   end
   for i = 1, count do
     local age, body = first + 2 * i - 2, events[first + 2 * i - 1]

@@ -79,7 +79,7 @@ function keysApart(prefix: string) {
     policyDecisions: `${prefix}policy-decisions`,
     /** Holds what the conductor has decided: the JSON of `AgendaState`, and who holds the present step, until when, with which reply. */
     agenda: `${prefix}agenda`,
-    /** Field `<ask>`: what somebody asks about the run; `<ask>:end`: how that ended. Both JSON (asks.ts). Besides, who answers now. */
+    /** Field `<ask>`: the number of the event of what somebody asks about the run; `<ask>:end`: of how that ended (asks.ts). Besides, who answers now. */
     asks: `${prefix}asks`,
     answering: `${prefix}answering`,
     /** Holds what was made of the run at its code host: the version, the signature and the JSON of a `Publication`. */

@@ -1,9 +1,10 @@
 import { AppError } from '#domain/error.ts'
-import { newToken } from '#domain/ids.ts'
+import { newToken, type RunId } from '#domain/ids.ts'
 import { repeatEvery } from '#platform/clock.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
+import { runKeys } from './keys.ts'
 import { plainScript } from './script.ts'
-import { orStoreError } from './store.ts'
+import { type LedgerStore, orStoreError } from './store.ts'
 
 const script = plainScript('lease')
 
@@ -40,4 +41,19 @@ export async function holdLease(redis: RedisClient, lease: { key: string; ms: nu
 /** Ends a lease; does nothing when `token` does not hold it any more. */
 export async function endLease(redis: RedisClient, lease: { key: string; token: string }): Promise<void> {
   await orStoreError(script(redis, [lease.key], [lease.token, 0]))
+}
+
+/** What of a run one process does at a time: it watches it, or answers what is asked about it. */
+export type HeldPart = 'watching' | 'answering'
+
+const heldMs = 30_000
+
+/** Runs `work` while no other process does that part of the run; undefined when one does. A lost lease aborts the signal. */
+export function whileHolding<T>(
+  { redis, namespace }: Pick<LedgerStore, 'redis' | 'namespace'>,
+  runId: RunId,
+  part: HeldPart,
+  work: (signal: AbortSignal, token: string) => Promise<T>,
+): Promise<T | undefined> {
+  return withLease(redis, { key: runKeys(namespace, runId)[part], ms: heldMs }, work)
 }

@@ -7,7 +7,7 @@ import { openRedactor, type Redactor } from '#platform/secrets/redactor.ts'
 import type { Signer } from '#platform/signer.ts'
 import { leftovers } from './accounts.ts'
 import { claimStep, commitStep, noteItem, noteReply, readAgenda, sendToConductor } from './conductor-steps.ts'
-import { endAsk, readAsk, readAsks, receiveAsk, whileAnswering } from './asks.ts'
+import { endAsk, readAsk, receiveAsk } from './asks.ts'
 import { append, claim } from './attempt.ts'
 import {
   countSpent,
@@ -23,6 +23,7 @@ import { beginPatching, endPatching, isBeingDeleted, isPatching, requestDeletion
 import { blockHeld, countHeld, dispatch, dispatchedLongAgo, requeue, setAway, sweep } from './dispatch.ts'
 import { awaitTool, release, settle, suspend } from './end-attempt.ts'
 import { archiveEvents, readEvents, readTally } from './event-log.ts'
+import { type HeldPart, whileHolding } from './lease.ts'
 import { readLive } from './live-state.ts'
 import { notePart, notePatch } from './patch-notes.ts'
 import { plan, planAgain } from './plan.ts'
@@ -33,11 +34,11 @@ import { activeRuns, getRun, listRuns } from './read-runs.ts'
 import { reopen } from './reopen.ts'
 import { outboxLength, relayResults } from './results.ts'
 import { cancel, createRun, deactivate, endSlice, expectRunRoom, move, takeResult } from './run-commands.ts'
-import { bindTo, type LedgerStore } from './store.ts'
+import { bindAll, type LedgerStore } from './store.ts'
 import { readTalk, talkVersion } from './talk.ts'
 import { lastTold, readTold, tellEvents, trimTold } from './told-events.ts'
 import { readUsage } from './usage.ts'
-import { keepWatch, readWatch, whileWatching } from './watch.ts'
+import { keepWatch, readWatch } from './watch.ts'
 import type { EventArchive } from './stored-events.ts'
 import { verifyRun } from './verify.ts'
 import { endWanted, mayWantRetry, wantedNotes } from './runs-to-retry.ts'
@@ -66,91 +67,91 @@ export type Ledger = ReturnType<typeof openLedger>
 
 const defaultLeaseMs = 30_000
 
-function reviewCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
-  return {
-    decide: bind(decide),
-    countVerdicts: bind(countVerdicts),
-    notePatch: bind(notePatch),
-    notePart: bind(notePart),
-    notePublication: bind(notePublication),
-    readDecisions: bind(readDecisions),
-    lastDecision: bind(lastDecision),
-    operationsOfSets: bind(operationsOfSets),
-    setsBuiltOn: bind(setsBuiltOn),
-    wantedNotes: bind(wantedNotes),
-    mayWantRetry: bind(mayWantRetry),
-    endWanted: bind(endWanted),
-  }
-}
-
-function eventCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
-  return {
-    readEvents: bind(readEvents),
-    readTally: bind(readTally),
-    readLive: bind(readLive),
-    readTalk: bind(readTalk),
-    talkVersion: bind(talkVersion),
-    archiveEvents: bind(archiveEvents),
-    tellEvents: bind(tellEvents),
-    readTold: bind(readTold),
-    lastTold: bind(lastTold),
-    trimTold: bind(trimTold),
-    takeResult: bind(takeResult),
-  }
-}
-
-function conductorCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
-  return {
-    claimStep: bind(claimStep),
-    noteReply: bind(noteReply),
-    commitStep: bind(commitStep),
-    sendToConductor: bind(sendToConductor),
-    noteItem: bind(noteItem),
-    readAgenda: bind(readAgenda),
-  }
-}
-
-function askCommands(store: LedgerStore, bind: ReturnType<typeof bindTo<LedgerStore>>) {
-  return {
-    receiveAsk: bind(receiveAsk),
-    endAsk: bind(endAsk),
-    readAsk: bind(readAsk),
-    readAsks: bind(readAsks),
-    whileAnswering: <T>(runId: RunId, work: (signal: AbortSignal, token: string) => Promise<T>) =>
-      whileAnswering(store, runId, work),
-  }
-}
-
-function attemptCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
-  return {
-    claim: bind(claim),
-    append: bind(append),
-    settle: bind(settle),
-    release: bind(release),
-    suspend: bind(suspend),
-    awaitTool: bind(awaitTool),
-  }
-}
-
-function watchCommands(store: LedgerStore, bind: ReturnType<typeof bindTo<LedgerStore>>) {
-  return {
-    readWatch: bind(readWatch),
-    keepWatch: bind(keepWatch),
-    whileWatching: <T>(runId: RunId, work: (signal: AbortSignal) => Promise<T>) => whileWatching(store, runId, work),
-  }
-}
-
-function budgetCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
-  return {
-    setBudget: bind(setBudget),
-    reserve: bind(reserve),
-    noteProjectBudget: bind(noteProjectBudget),
-    countSpent: bind(countSpent),
-    holdForAsk: bind(holdForAsk),
-    setProjectBudget: bind(setProjectBudget),
-    readProjectBudget: bind(readProjectBudget),
-    readUsage: bind(readUsage),
-  }
+const commands = {
+  decide,
+  countVerdicts,
+  notePatch,
+  notePart,
+  notePublication,
+  readDecisions,
+  lastDecision,
+  operationsOfSets,
+  setsBuiltOn,
+  wantedNotes,
+  mayWantRetry,
+  endWanted,
+  readEvents,
+  readTally,
+  readLive,
+  readTalk,
+  talkVersion,
+  archiveEvents,
+  tellEvents,
+  readTold,
+  lastTold,
+  trimTold,
+  takeResult,
+  claimStep,
+  noteReply,
+  commitStep,
+  sendToConductor,
+  noteItem,
+  readAgenda,
+  receiveAsk,
+  endAsk,
+  readAsk,
+  claim,
+  append,
+  settle,
+  release,
+  suspend,
+  awaitTool,
+  readWatch,
+  keepWatch,
+  setBudget,
+  reserve,
+  noteProjectBudget,
+  countSpent,
+  holdForAsk,
+  setProjectBudget,
+  readProjectBudget,
+  readUsage,
+  createRun,
+  expectRunRoom,
+  move,
+  reopen,
+  plan,
+  planAgain,
+  dispatch,
+  dispatchedLongAgo,
+  requeue,
+  sweep,
+  setAway,
+  countHeld,
+  blockHeld,
+  cancel,
+  endSlice,
+  resume,
+  outboxLength,
+  relayResults,
+  getRun,
+  listRuns,
+  activeRuns,
+  deactivate,
+  getOperation,
+  listOperations,
+  listReported,
+  countFailures,
+  endedOperations,
+  listQuestions,
+  isAllowed,
+  requestDeletion,
+  isBeingDeleted,
+  isPatching,
+  beginPatching,
+  endPatching,
+  leftovers,
+  verify: verifyRun,
 }
 
 function storeOf(redis: RedisClient, options: LedgerOptions): LedgerStore {
@@ -161,50 +162,9 @@ function storeOf(redis: RedisClient, options: LedgerOptions): LedgerStore {
 
 export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
   const store = storeOf(redis, options)
-  const bind = bindTo(store)
   return {
-    createRun: bind(createRun),
-    expectRunRoom: bind(expectRunRoom),
-    move: bind(move),
-    reopen: bind(reopen),
-    plan: bind(plan),
-    planAgain: bind(planAgain),
-    dispatch: bind(dispatch),
-    dispatchedLongAgo: bind(dispatchedLongAgo),
-    requeue: bind(requeue),
-    sweep: bind(sweep),
-    setAway: bind(setAway),
-    countHeld: bind(countHeld),
-    blockHeld: bind(blockHeld),
-    cancel: bind(cancel),
-    endSlice: bind(endSlice),
-    ...attemptCommands(bind),
-    resume: bind(resume),
-    ...reviewCommands(bind),
-    ...budgetCommands(bind),
-    ...conductorCommands(bind),
-    ...askCommands(store, bind),
-    outboxLength: bind(outboxLength),
-    relayResults: bind(relayResults),
-    getRun: bind(getRun),
-    listRuns: bind(listRuns),
-    activeRuns: bind(activeRuns),
-    deactivate: bind(deactivate),
-    getOperation: bind(getOperation),
-    listOperations: bind(listOperations),
-    listReported: bind(listReported),
-    countFailures: bind(countFailures),
-    endedOperations: bind(endedOperations),
-    listQuestions: bind(listQuestions),
-    isAllowed: bind(isAllowed),
-    requestDeletion: bind(requestDeletion),
-    isBeingDeleted: bind(isBeingDeleted),
-    isPatching: bind(isPatching),
-    beginPatching: bind(beginPatching),
-    endPatching: bind(endPatching),
-    ...eventCommands(bind),
-    ...watchCommands(store, bind),
-    leftovers: bind(leftovers),
-    verify: bind(verifyRun),
+    ...bindAll(store, commands),
+    whileHolding: <T>(runId: RunId, part: HeldPart, work: (signal: AbortSignal, token: string) => Promise<T>) =>
+      whileHolding(store, runId, part, work),
   }
 }

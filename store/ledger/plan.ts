@@ -5,11 +5,11 @@ import type { NewEvent } from '#domain/event.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
 import { runKeys } from './keys.ts'
-import { expectKnownRun, runScript } from './script.ts'
+import { runCommand } from './script.ts'
 import type { LedgerStore } from './store.ts'
 import { ownerOf, storedEvents } from './stored-events.ts'
 
-const script = runScript('plan')
+const planScript = runCommand('plan', z.unknown())
 const PlanAnswer = z.enum(['planned', 'already', 'refused'])
 export type PlanAnswer = z.infer<typeof PlanAnswer>
 
@@ -50,8 +50,7 @@ export type PlannedItem = {
  */
 export async function plan(store: LedgerStore, runId: RunId, slice: PlanSlice): Promise<PlanAnswer> {
   const events = slice.item === undefined || slice.slice > 0 ? [] : [slice.item.started]
-  const answer = await planSlice(store, runId, { ...slice, mode: slice.last ? '1' : '0', events })
-  const known = expectKnownRun(runId, answer)
+  const known = await planSlice(store, runId, { ...slice, mode: slice.last ? '1' : '0', events })
   if (known === 'another_plan') {
     const message = `Run "${runId}" was planned before with other agents or query packs: submit it again.`
     throw new AppError('RUN_008', message)
@@ -70,8 +69,7 @@ export async function planAgain(
   runId: RunId,
   { event, ...more }: { operations: readonly PlannedOperation[]; event: NewEvent; generation: number },
 ): Promise<'planned' | 'refused'> {
-  const answer = await planSlice(store, runId, { ...more, slice: 0, mode: 'again', events: [event] })
-  const known = expectKnownRun(runId, answer)
+  const known = await planSlice(store, runId, { ...more, slice: 0, mode: 'again', events: [event] })
   if (known === 'planned' || known === 'already') return 'planned'
   if (known === 'refused') return 'refused'
   throw new RangeError(`operations of run ${runId} cannot be repeated: ${String(known)}`)
@@ -88,9 +86,9 @@ async function planSlice(store: LedgerStore, runId: RunId, slice: SentSlice): Pr
   const ids = slice.operations.map((operation) => operation.operationId)
   const dependencies = [...new Set(slice.operations.flatMap(({ after, afterAny = [] }) => [...after, ...afterAny]))]
   const position = new Map(dependencies.map((id, index) => [id, index + 1]))
-  return script(
-    store.redis,
-    [...keys.scripted, ...ids.map(keys.operation), ...ids.map(keys.node), ...dependencies.map(keys.after)],
+  return planScript(
+    store,
+    runId,
     [
       slice.slice,
       slice.mode,
@@ -107,6 +105,7 @@ async function planSlice(store: LedgerStore, runId: RunId, slice: SentSlice): Pr
       ...slice.operations.flatMap((operation) => operationArgs(operation, position)),
       ...(await storedEvents(store, ownerOf(store, runId), slice.events)),
     ],
+    [...ids.map(keys.operation), ...ids.map(keys.node), ...dependencies.map(keys.after)],
   )
 }
 

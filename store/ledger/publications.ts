@@ -4,12 +4,11 @@ import { parseJson } from '#domain/json.ts'
 import type { RunId } from '#domain/ids.ts'
 import { Publication } from '#domain/publication.ts'
 import { runKeys } from './keys.ts'
-import { expectKnownRun, runScript } from './script.ts'
+import { runCommand } from './script.ts'
 import type { LedgerStore } from './store.ts'
 import { ownerOf, storedEvents } from './stored-events.ts'
 
-const notePublicationScript = runScript('note-publication', 'events')
-const NoteAnswer = z.enum(['noted', 'older'])
+const note = runCommand('note-publication', z.enum(['noted', 'older']), 'events')
 
 /** note-publication.lua reads no longer number. After it comes 1: nobody gets there but by writing it there. */
 const mostVersion = 999_999_999_999_999
@@ -23,14 +22,10 @@ export async function notePublication(
   const next = { ...publication, version: (publication.version % mostVersion) + 1 }
   const json = JSON.stringify(next)
   const signature = store.signer?.sign('publication', runId, json) ?? '-'
-  const keys = runKeys(store.namespace, runId)
   const encoded = await storedEvents(store, ownerOf(store, runId), events)
-  const answer = await notePublicationScript(
-    store.redis,
-    [...keys.scripted, keys.publication],
-    [publication.version, `${next.version} ${signature} ${json}`, ...encoded],
-  )
-  return NoteAnswer.parse(expectKnownRun(runId, answer)) === 'noted' ? next : undefined
+  const args = [publication.version, `${next.version} ${signature} ${json}`, ...encoded]
+  const { publication: key } = runKeys(store.namespace, runId)
+  return (await note(store, runId, args, [key])) === 'noted' ? next : undefined
 }
 
 /** Reads the publication. In the place of one without the right signature there is one by which nothing is published until somebody asks. */

@@ -8,10 +8,10 @@ import type { Attempt } from './attempt.ts'
 import { runKeys } from './keys.ts'
 import type { LedgerStore } from './store.ts'
 import { ownerOf } from './stored-events.ts'
-import { expectKnownRun, NamedFields, runScript, unknownRun } from './script.ts'
+import { NamedFields, runCommand, unknownRun } from './script.ts'
 import { noteWanted } from './runs-to-retry.ts'
 
-const resumeScript = runScript('resume')
+const giveAnswer = runCommand('resume', z.unknown())
 const sliceLength = 200
 
 /** `payload` names the stored data of the event, which has a call that is too large to be here. */
@@ -116,11 +116,14 @@ export async function resume(store: LedgerStore, runId: RunId, answer: Answer): 
   const shown = store.redactor.text(text).toWellFormed()
   const { kind, id } = store.origin
   const args = [requestId, text, shown, command, by.kind, by.id, kind, id, verdict ?? '']
-  const keys = runKeys(store.namespace, runId)
-  const reply = expectKnownRun(runId, await resumeScript(store.redis, keys.scripted, args))
+  const reply = await giveAnswer(store, runId, args)
   const refusal = Refusal.safeParse(reply)
   if (refusal.success) {
-    const storedTexts = await store.redis.hmget(keys.questions, requestId, `${requestId}:end`)
+    const storedTexts = await store.redis.hmget(
+      runKeys(store.namespace, runId).questions,
+      requestId,
+      `${requestId}:end`,
+    )
     throw refused(runId, requestId, refusal.data, StoredQuestion.safeParse(storedTexts).data)
   }
   const { question, ending } = NamedFields.pipe(ResumeReply).parse(reply)

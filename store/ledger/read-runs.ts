@@ -20,63 +20,7 @@ const plainFields = {
   planHash: 'plan_hash',
   ...foundFields,
 } as const
-const numbers = [
-  'schema',
-  'generation',
-  'reopened_at',
-  'seq',
-  'nodes',
-  'files',
-  'accepted',
-  'ended',
-  'budget',
-  'tokens_in',
-  'tokens_out',
-  'findings',
-  'reserved',
-  'bound',
-  'lacking',
-  'granted',
-  'returned',
-  'agenda_version',
-  'messages',
-  'deferred',
-] as const
-const others = [
-  'request',
-  'planned',
-  'bundles',
-  'agent_bundles',
-  'traceparent',
-  'away',
-  'over_run',
-  'over_project',
-  'composing',
-  'environment',
-  'signature',
-  'parts',
-  'wanted',
-  'reopened_by',
-  'own_questions',
-  'wants_retry',
-  'policy',
-  'conductor',
-  'conductor_code',
-  'conductor_reason',
-  'conductor_waits',
-  'planning',
-] as const
 const patches = PatchKind.options.map((of) => [of, `patch:${of}`] as const)
-const stopFields = ['cancel', 'cancel_reason', 'cancel_by', 'cancel_code', 'let_finish', 'stopped_by'] as const
-const counters = operationStatuses.map((status) => `n:${status}`)
-const storedNames = [
-  ...Object.values(plainFields),
-  ...numbers,
-  ...others,
-  ...stopFields,
-  ...counters,
-  ...patches.map(([, field]) => field),
-]
 const number = z.coerce.number().default(0)
 const Noted = z.object({
   limit: number,
@@ -90,11 +34,8 @@ const Noted = z.object({
 /** The run's state now. RUN_001 when there is no such run, RUN_005 when a newer version made it. */
 export async function getRun(store: LedgerStore, runId: RunId): Promise<Run> {
   const keys = runKeys(store.namespace, runId)
-  const [values, kept] = await Promise.all([
-    store.redis.hmget(keys.run, ...storedNames),
-    store.redis.get(keys.publication),
-  ])
-  const stored = (name: string) => values[storedNames.indexOf(name)] ?? undefined
+  const [fields, kept] = await Promise.all([store.redis.hgetall(keys.run), store.redis.get(keys.publication)])
+  const stored = (name: string) => fields[name]
   const schema = stored('schema')
   if (schema === undefined) throw unknownRun(runId)
   if (Number(schema) > runSchema) throw newerRun(runId)

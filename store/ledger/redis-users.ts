@@ -43,7 +43,7 @@ const rights: Readonly<Record<RedisService, Rights>> = {
       ...['inbox', 'handled', 'seen:*', 'installations'].map((name) => `${namespace}:{github}:${name}`),
       ...queues('snapshots', 'patches', 'publications', 'conductor'),
     ],
-    reads: [run.agenda, `${namespace}:{github}:repositories`, ...told],
+    reads: [run.agenda, run.answering, `${namespace}:{github}:repositories`, ...told],
   },
   discovery: {
     writes: [

@@ -1,13 +1,11 @@
 import { z } from 'zod'
 import type { EventOrigin } from '#domain/event.ts'
 import type { ErrorPolicyName, Run, WantedWork } from '#domain/run.ts'
-import { indexKeys, runKeys } from './keys.ts'
+import { indexKeys } from './keys.ts'
 import { indexRun, type RunHolder } from './run-commands.ts'
-import { expectKnownRun, NamedFields, runScript } from './script.ts'
+import { NamedFields, runCommand } from './script.ts'
 import type { LedgerStore } from './store.ts'
 import { storedEvents } from './stored-events.ts'
-
-const script = runScript('reopen', 'events')
 
 export type Reopening = {
   wanted: WantedWork
@@ -26,6 +24,8 @@ const Reply = z.union([
 
 /** `generation` has begun with event `seq`. `changed`: somebody else has begun one since the run was read. `open`: it has not ended. */
 export type ReopenAnswer = z.infer<typeof Reply>
+
+const begin = runCommand('reopen', Reply, 'events')
 
 /**
  * Begins the next generation of an ended run: what is wanted is planned once more over the same snapshot (`run.reopened`); all
@@ -50,8 +50,7 @@ export async function reopen(
   const reopened = { event: 'run.reopened', phase: 'planning', origin, data } as const
   const events = await storedEvents(store, { runId, projectId }, [reopened])
   const args = [generation, command, JSON.stringify(wanted), errorPolicy ?? '', ...events]
-  const answer = await script(store.redis, runKeys(store.namespace, runId).scripted, args)
-  const reply = Reply.parse(expectKnownRun(runId, answer))
+  const reply = await begin(store, runId, args)
   if (typeof reply === 'string') return reply
   // Whoever saw it ended may have taken it out again in the meantime.
   await store.redis.zadd(active, 'NX', Date.now(), member)

@@ -38,7 +38,7 @@ export const agendaCases: readonly ResendCase[] = [
     async prepare(test) {
       const runId = await claimed(test)
       await test.ledger.setBudget(runId, { tokens: 100, origin })
-      await test.ledger.reserve(runId, { of: { token: 'the-token' }, tokens: 60 })
+      await test.ledger.reserve(runId, { of: { by: 'agenda', token: 'the-token' }, tokens: 60 })
       const reply = { token: 'the-token', version: 0, recordHash: 'r', tokens: 40 }
       return { runId, send: ({ ledger }) => ledger.noteReply(runId, reply) }
     },
@@ -49,7 +49,10 @@ export const agendaCases: readonly ResendCase[] = [
     async prepare(test) {
       const runId = await claimed(test)
       await test.ledger.setBudget(runId, { tokens: 100, origin })
-      return { runId, send: ({ ledger }) => ledger.reserve(runId, { of: { token: 'the-token' }, tokens: 60 }) }
+      return {
+        runId,
+        send: ({ ledger }) => ledger.reserve(runId, { of: { by: 'agenda', token: 'the-token' }, tokens: 60 }),
+      }
     },
   },
   {
@@ -58,7 +61,7 @@ export const agendaCases: readonly ResendCase[] = [
     async prepare(test) {
       const runId = await claimed(test)
       await test.ledger.setBudget(runId, { tokens: 100, origin })
-      await test.ledger.reserve(runId, { of: { token: 'the-token' }, tokens: 60 })
+      await test.ledger.reserve(runId, { of: { by: 'agenda', token: 'the-token' }, tokens: 60 })
       const waits = { kind: 'budget', needs: 101 } as const
       const step = { token: 'the-token', version: 0, state, consumed: 0, dispatch: [], waits, events: [] }
       return { runId, send: ({ ledger }) => ledger.commitStep(runId, step) }

@@ -6,7 +6,7 @@ import { type CollectionWindow, withCollectionWindow } from './collection-window
 import { endDeletion, makeUnknown, removeResults, requestDeletion, runsBeingDeleted } from './delete-run.ts'
 import { collectionKeys, indexKeys, resultKeys, runKeys, runOfMember, toldKeys } from './keys.ts'
 import { withLease } from './lease.ts'
-import { bindTo, type LedgerStore, orStoreError, redisNowMs } from './store.ts'
+import { bindAll, type LedgerStore, orStoreError, redisNowMs } from './store.ts'
 import { keepAccepted } from './usage.ts'
 
 export type Retention = ReturnType<typeof openRetention>
@@ -17,22 +17,23 @@ const leaseMs = 60_000
 export function openRetention(redis: RedisClient, namespace = 'remora') {
   const store = { redis, namespace }
   const keys = collectionKeys(namespace)
-  const bind = bindTo(store)
   return {
-    endedRuns: bind(endedRuns),
-    forgetRun: (run: EndedRun) => orStoreError(forgetRun(store, run)),
-    retainedRuns: bind(retainedRuns),
-    knownProjects: bind(knownProjects),
-    ledgerId: bind(ledgerId),
-    readReferences: bind(readReferences),
+    ...bindAll(store, {
+      endedRuns,
+      forgetRun,
+      retainedRuns,
+      knownProjects,
+      ledgerId,
+      readReferences,
+      requestDeletion,
+      runsBeingDeleted,
+      removeResults,
+      endDeletion,
+    }),
     inWindow: <T>(work: (window: CollectionWindow) => Promise<T>) => withCollectionWindow(redis, namespace, work),
-    requestDeletion: bind(requestDeletion),
-    runsBeingDeleted: bind(runsBeingDeleted),
     /** Runs `work` unless another process deletes runs. A lost lease aborts the signal. */
     whileDeleting: <T>(work: (signal: AbortSignal) => Promise<T>) =>
       withLease(redis, { key: keys.deleting, ms: leaseMs }, work),
-    removeResults: bind(removeResults),
-    endDeletion: bind(endDeletion),
     /** Runs `work` unless another process does, or did less than `restMs` ago (0: whenever). A lost lease aborts the signal. */
     inTurn: <T>(restMs: number, work: (signal: AbortSignal) => Promise<T>) =>
       withLease(redis, { key: keys.lease, ms: leaseMs }, async (signal) => {

@@ -7,15 +7,11 @@ import { isEnded, type Run, type RunPhase, type RunRequest, runSchema, RunStatus
 import { AppError, type ErrorCode } from '#domain/error.ts'
 import { ownerOf, storedEvents } from './stored-events.ts'
 import { indexKeys, runKeys, storeFormat } from './keys.ts'
-import { expectKnownRun, NamedFields, plainScript, runScript } from './script.ts'
+import { NamedFields, plainScript, runCommand } from './script.ts'
 import { type LedgerStore, redisNowMs } from './store.ts'
 
 const indexScript = plainScript('index-run')
-const createScript = runScript('create-run', 'events')
-const moveScript = runScript('move')
-const cancelScript = runScript('cancel')
-const endSliceScript = runScript('end-slice')
-const takeScript = runScript('take-result', 'keys')
+const create = runCommand('create-run', z.unknown(), 'events')
 const sliceLength = 200
 
 export type NewRun = {
@@ -56,7 +52,7 @@ export async function createRun(store: LedgerStore, run: NewRun): Promise<void> 
   await indexRun(store, run, '')
   const keys = runKeys(store.namespace, runId)
   const requestText = JSON.stringify(request)
-  const answer = await createScript(store.redis, keys.scripted, [
+  const answer = await create(store, runId, [
     runSchema,
     projectId,
     request.errorPolicy,
@@ -93,6 +89,8 @@ async function activate({ redis, namespace }: LedgerStore, { runId, projectId }:
 
 const MoveAnswer = z.enum(['moved', 'already', 'refused', 'open'])
 export type MoveAnswer = z.infer<typeof MoveAnswer>
+
+const moveRun = runCommand('move', MoveAnswer)
 
 export type RunMove = {
   /** The run moves only from one of these; without `phase`, from any phase of the status. */
@@ -145,8 +143,7 @@ export async function move(store: LedgerStore, runId: RunId, change: RunMove): P
     const value = values.get(name)
     return value === undefined ? [] : [stored, value]
   })
-  const keys = runKeys(store.namespace, runId)
-  const answer = await moveScript(store.redis, keys.scripted, [
+  const result = await moveRun(store, runId, [
     change.command,
     change.to.status ?? '',
     change.to.phase ?? '',
@@ -157,7 +154,6 @@ export async function move(store: LedgerStore, runId: RunId, change: RunMove): P
     ...fields,
     ...(await storedEvents(store, ownerOf(store, runId), change.events)),
   ])
-  const result = MoveAnswer.parse(expectKnownRun(runId, answer))
   const { status } = change.to
   if ((result !== 'moved' && result !== 'already') || status === undefined) return result
   const run = await readIdentity(store, runId)
@@ -226,6 +222,8 @@ const CancelAnswer = z.enum(['stopping', 'ended', 'elsewhere'])
 /** `stopping`: it will end, for the reason given first. `ended`: it had ended before. `elsewhere`: it is in none of the phases. */
 export type CancelAnswer = z.infer<typeof CancelAnswer>
 
+const stop = runCommand('cancel', CancelAnswer)
+
 export type CancelRequest = {
   reason: string
   origin: EventOrigin
@@ -243,16 +241,14 @@ export type CancelRequest = {
  */
 export async function cancel(store: LedgerStore, runId: RunId, request: CancelRequest): Promise<CancelAnswer> {
   const { reason, origin, errorCode = '', phases = [], letFinish = false } = request
-  const keys = runKeys(store.namespace, runId).scripted
-  const args = [reason, errorCode, origin.kind, origin.id, letFinish ? '1' : '0', ...phases]
-  const answer = await cancelScript(store.redis, keys, args)
-  return CancelAnswer.parse(expectKnownRun(runId, answer))
+  return stop(store, runId, [reason, errorCode, origin.kind, origin.id, letFinish ? '1' : '0', ...phases])
 }
 
 const EndSliceReply = z.union([
   z.literal('going_on'),
   NamedFields.pipe(z.object({ next: z.int().optional(), open: z.int() })),
 ])
+const endSome = runCommand('end-slice', EndSliceReply)
 
 /** `next`: where the next slice begins, undefined after the last. `open`: 0 once all ended and dependents are notified. */
 export type EndSliceAnswer = { next: number | undefined; open: number }
@@ -260,9 +256,7 @@ export type EndSliceAnswer = { next: number | undefined; open: number }
 /** Ends operations of a stopped run, 200 from place `first`. Undefined when it was not stopped. RUN_001: unknown. */
 export async function endSlice(store: LedgerStore, runId: RunId, first: number): Promise<EndSliceAnswer | undefined> {
   const { kind, id } = store.origin
-  const keys = runKeys(store.namespace, runId).scripted
-  const answer = await endSliceScript(store.redis, keys, [first, sliceLength, kind, id])
-  const reply = EndSliceReply.parse(expectKnownRun(runId, answer))
+  const reply = await endSome(store, runId, [first, sliceLength, kind, id])
   return reply === 'going_on' ? undefined : { next: reply.next, open: reply.open }
 }
 
@@ -270,6 +264,7 @@ const TakeReply = z.union([
   z.literal('open'),
   NamedFields.pipe(z.object({ at: z.coerce.number(), by: z.string(), own: z.int() })),
 ])
+const take = runCommand('take-result', TakeReply, 'keys')
 
 /** `taken`: it is the caller's. `consumed`: another one has had it. `open`: the run has not ended. */
 export type TakenResult = { kind: 'taken' | 'consumed'; by: string; at: number } | { kind: 'open' }
@@ -280,8 +275,7 @@ export async function takeResult(
   runId: RunId,
   { command, by }: { command: string; by: string },
 ): Promise<TakenResult> {
-  const answer = await takeScript(store.redis, runKeys(store.namespace, runId).scripted, [command, by])
-  const reply = TakeReply.parse(expectKnownRun(runId, answer))
+  const reply = await take(store, runId, [command, by])
   if (reply === 'open') return { kind: 'open' }
   return { kind: reply.own === 1 ? 'taken' : 'consumed', by: reply.by, at: reply.at }
 }

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { redisScript, type Script } from '#platform/redis-client.ts'
+import { type RedisClient, redisScript, type Script, type ScriptArg } from '#platform/redis-client.ts'
 import type { RunId } from '#domain/ids.ts'
 import { AppError } from '#domain/error.ts'
+import { runKeys } from './keys.ts'
 
 /** Scripts of a run share these parts; each needs those before it. A script gets only what it needs: Redis runs it all. */
 const sharedParts = ['keys', 'events', 'transitions'] as const
@@ -11,6 +12,26 @@ const sharedParts = ['keys', 'events', 'transitions'] as const
 export function runScript(name: string, upTo: (typeof sharedParts)[number] = 'transitions'): Script {
   const parts = sharedParts.slice(0, sharedParts.indexOf(upTo) + 1)
   return redisScript(scriptText([...parts, name].map(sourceOf)))
+}
+
+type RunStore = { redis: RedisClient; namespace: string }
+
+/** Makes a command of its script, which has the keys of the run and then `more`. Its answer is parsed. RUN_001, RUN_005. */
+export function runCommand<Reply extends z.ZodType>(
+  name: string,
+  reply: Reply,
+  upTo: (typeof sharedParts)[number] = 'transitions',
+) {
+  const script = runScript(name, upTo)
+  return async (
+    { redis, namespace }: RunStore,
+    runId: RunId,
+    args: readonly ScriptArg[],
+    more: readonly string[] = [],
+  ): Promise<z.output<Reply>> => {
+    const answer = await script(redis, [...runKeys(namespace, runId).scripted, ...more], args)
+    return reply.parse(expectKnownRun(runId, answer))
+  }
 }
 
 /** The parts of a run's script. One that may write events tells of them when it is done, whatever way it took. */
@@ -29,6 +50,9 @@ export const NamedFields = z
   .array(z.union([z.string(), z.int(), z.null()]))
   .transform((flat): unknown => Object.fromEntries(pairsOf(flat)))
 
+/** A script's reply that is JSON. */
+export const JsonReply = z.string().transform((text): unknown => JSON.parse(text))
+
 /** A flat list of names and values in pairs, without the names that have no value. */
 export function pairsOf<T>(flat: readonly T[]): [name: string, value: NonNullable<T>][] {
   return flat.flatMap((name, at): [string, NonNullable<T>][] => {
@@ -42,7 +66,7 @@ function sourceOf(name: string): string {
 }
 
 /** Throws RUN_001 or RUN_005 for a script's `unknown` or `newer`; returns every other answer. */
-export function expectKnownRun(runId: RunId, answer: unknown): unknown {
+function expectKnownRun(runId: RunId, answer: unknown): unknown {
   if (answer === 'unknown') throw unknownRun(runId)
   if (answer === 'newer') throw newerRun(runId)
   return answer

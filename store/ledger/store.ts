@@ -34,11 +34,23 @@ export async function orStoreError<T>(work: Promise<T>): Promise<T> {
   }
 }
 
+type Command<Store> = (store: Store, ...args: never[]) => Promise<unknown>
+type Bound<Commands> = {
+  [Name in keyof Commands]: Commands[Name] extends (store: never, ...args: infer Args) => infer Answer
+    ? (...args: Args) => Answer
+    : never
+}
+
 /** Makes commands of `store` callable without it; their errors are those of `orStoreError`. */
-export function bindTo<Store>(store: Store) {
-  return <Args extends unknown[], Answer>(command: (store: Store, ...args: Args) => Promise<Answer>) =>
-    (...args: Args): Promise<Answer> =>
-      orStoreError(command(store, ...args))
+export function bindAll<Store, Commands extends Readonly<Record<string, Command<Store>>>>(
+  store: Store,
+  commands: Commands,
+): Bound<Commands>
+export function bindAll<Store>(store: Store, commands: Readonly<Record<string, Command<Store>>>): object {
+  const bound = Object.entries(commands).map(([name, command]) => {
+    return [name, (...args: never[]) => orStoreError(command(store, ...args))]
+  })
+  return Object.fromEntries(bound)
 }
 
 /** Returns milliseconds since the epoch by Redis' clock. */

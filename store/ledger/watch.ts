@@ -4,12 +4,11 @@ import type { RunId } from '#domain/ids.ts'
 import type { Question } from '#domain/question.ts'
 import { parseJson } from '#domain/json.ts'
 import { runKeys } from './keys.ts'
-import { withLease } from './lease.ts'
-import { expectKnownRun, runScript } from './script.ts'
+import { runCommand } from './script.ts'
 import type { LedgerStore } from './store.ts'
 import { ownerOf, storedEvents } from './stored-events.ts'
 
-const keepScript = runScript('keep-watch')
+const keep = runCommand('keep-watch', z.enum(['kept', 'lost']))
 const Watch = z.tuple([z.coerce.number(), z.string().nullable()])
 
 /** Returns what was kept of the run last; version 0 and no state at first. */
@@ -38,7 +37,6 @@ export type OwnQuestion = Pick<Question, 'bundle' | 'text' | 'acts'> & { choices
  */
 export async function keepWatch(store: LedgerStore, runId: RunId, kept: KeptWatch) {
   const { token, version, state, events, questions = [] } = kept
-  const { scripted, watch } = runKeys(store.namespace, runId)
   const ofRun = { operationId: null, nodeId: null, path: null, qualifiedName: null, expiresAt: null }
   const asked = questions.flatMap(({ after, ...question }) => {
     // To Redis half a surrogate pair is invalid JSON.
@@ -48,17 +46,5 @@ export async function keepWatch(store: LedgerStore, runId: RunId, kept: KeptWatc
   const { kind, id } = store.origin
   const told = await storedEvents(store, ownerOf(store, runId), events)
   const args = [token, version, JSON.stringify(state), kind, id, questions.length, ...asked, ...told]
-  const answer = await keepScript(store.redis, [...scripted, watch], args)
-  return z.enum(['kept', 'lost']).parse(expectKnownRun(runId, answer))
-}
-
-const leaseMs = 30_000
-
-/** Runs `work` while no other process watches the run; undefined when one does. A lost lease aborts the signal. */
-export function whileWatching<T>(
-  { redis, namespace }: LedgerStore,
-  runId: RunId,
-  work: (signal: AbortSignal) => Promise<T>,
-) {
-  return withLease(redis, { key: runKeys(namespace, runId).watching, ms: leaseMs }, work)
+  return keep(store, runId, args, [runKeys(store.namespace, runId).watch])
 }

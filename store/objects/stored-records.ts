@@ -7,6 +7,7 @@ import { AttemptRecord, changeSetsOf, ToolRun, UnfinishedAttempt } from './attem
 import { Composition } from './composition.ts'
 import { objectKeys } from './object-keys.ts'
 import { type ObjectStore, projectRecords, runRecords } from './object-store.ts'
+import { RepoPath } from '#domain/repo-path.ts'
 
 export const { put: putBundle, get: getBundle } = projectRecords(objectKeys.bundle, AgentBundle)
 export const { put: putComposition, get: getComposition } = runRecords(objectKeys.composition, Composition)
@@ -56,3 +57,8 @@ export async function putArtifact(objects: Pick<ObjectStore, 'put'>, { projectId
 export async function getArtifact(objects: Pick<ObjectStore, 'get'>, { projectId, runId }: OfRun, hash: string) {
   return Buffer.from(await objects.get(objectKeys.artifact(projectId, runId, hash))).toString()
 }
+
+/** Lists the files that an item of the agenda reads, once its operations are known: what changes in others leaves its plan as it is. */
+const ItemReads = z.strictObject({ v: z.literal(1), paths: z.array(RepoPath) })
+
+export const { put: putItemReads, get: getItemReads } = runRecords(objectKeys.itemReads, ItemReads)

@@ -209,6 +209,7 @@ describe('the client of other programs', () => {
     await expect(client.approve(runId, 'h0')).rejects.toMatchObject({ code: 'RUN_011', status: 409 })
     await client.approve(runId, approval?.plan_hash ?? '')
     await client.say(runId, 'and quick')
+    expect(await client.ask(runId, 'Why?', { timeoutMs: 700 })).toBeUndefined() // nobody answers here
     expect(await playStep(api, runId, (state) => state)).toMatchObject([
       { kind: 'approved', plan_hash: 'h1' },
       { kind: 'said', text: 'and quick' },

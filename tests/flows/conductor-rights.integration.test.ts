@@ -62,7 +62,7 @@ it('decides about a run and answers for it with the rights of its own user of Re
   await openLedger(api).receiveAsk(runId, asked)
   const ofApi = openProducer({ redisUrl: urlOf(redisUser('api')), log: silentLog })
   await ofApi.add('conductor', askJobId({ runId, askId }), { run_id: runId, ask_id: askId, traceparent: null })
-  await until(() => ledger.readAsks(runId), { holds: ([ask]) => ask?.end?.answer !== undefined })
+  await until(() => ledger.readAsk(runId, askId), { holds: (ask) => ask?.end?.ask_id === askId })
 
   const told = async (path: string) => (await fetch(`http://127.0.0.1:${service.healthPort}${path}`)).text()
   expect(await told('/readyz')).toContain('this service has its own user')

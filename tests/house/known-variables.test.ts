@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { WatchThresholds } from '#domain/events/watcher-events.ts'
 import { RepositorySettings } from '#settings/github-settings.ts'
 import { storageEnv } from '#settings/storage-settings.ts'
 import { fileSettings, knownVariables, settingsTable } from '#settings/settings-table.ts'
@@ -17,6 +18,7 @@ it('every variable that some part reads is in the table of settings, and every o
   // The publisher reads these by their rows.
   for (const field of Object.keys(RepositorySettings.shape))
     read.add(`REMORA_GITHUB_${field.replaceAll(/[A-Z]/g, '_$&').toUpperCase()}`)
+  for (const name of Object.keys(WatchThresholds.shape)) read.add(`REMORA_WATCHER_${name.toUpperCase()}`)
   expect(knownVariables()).toEqual([...read].toSorted())
 })
 

@@ -15,6 +15,7 @@ const rooms: Record<string, readonly string[]> = {
   'store/ledger': [],
   'store/objects': [],
   'store/queues': [],
+  'store/start-service.ts': ['store/ledger', 'store/objects'],
   'tool-scripts': ['languages'],
   bundles: ['tool-scripts'],
   'code-hosts': ['store/ledger'],

@@ -54,6 +54,13 @@ describe('what cannot be answered', () => {
     ['broken JSON', `${run}/cancel`, { method: 'POST', body: '{"reason"', headers: json }, 422, 'INTAKE_008'],
     ['JSON of another shape', `${run}/cancel`, { method: 'POST', body: '[]', headers: json }, 422, 'INTAKE_008'],
     [
+      'half a character',
+      `${run}/cancel`,
+      { method: 'POST', body: '{"reason":"a \\ud83d b"}', headers: json },
+      422,
+      'INTAKE_008',
+    ],
+    [
       'too much JSON',
       `${run}/cancel`,
       { method: 'POST', body: `"${'x'.repeat(70_000)}"`, headers: json },

@@ -1,9 +1,11 @@
 import { createRoute, type RouteConfig, z } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
 import { AppError, type ErrorCode, errorPolicies } from '#domain/error.ts'
+import { parseJson } from '#domain/json.ts'
 import type { Scope } from '#domain/scope.ts'
 import { readBody } from '#platform/read-body.ts'
 import { Problem } from '#schemas/problem-schema.ts'
+import { IdempotencyHeader } from '#stages/intake/idempotency.ts'
 import type { ApiEnv, Caller } from './api-env.ts'
 
 const ofAll = ['HTTP_004', 'HTTP_005', 'HTTP_006', 'HTTP_007', 'HTTP_008', 'LIMIT_001'] as const
@@ -43,6 +45,11 @@ export function jsonAnswer<Schema extends z.ZodType>(description: string, schema
   return { description, content: { 'application/json': { schema } } }
 }
 
+/** Is the request of a POST that does something once for its key. */
+export function jsonCommand<Schema extends z.ZodType>(schema: Schema) {
+  return { headers: IdempotencyHeader, body: { required: true, content: { 'application/json': { schema } } } } as const
+}
+
 function needScope(scope: Scope | 'operator'): MiddlewareHandler<ApiEnv> {
   return async (context, next) => {
     const caller = context.get('caller')
@@ -79,8 +86,16 @@ const jsonBody: MiddlewareHandler<ApiEnv> = async (context, next) => {
   if (!isEmpty && !/^application\/json *(;|$)/i.test(type ?? '')) {
     throw new AppError('HTTP_003', 'Send the body as content-type: application/json.')
   }
+  if (hasHalfCharacter(text)) throw new AppError('INTAKE_008', 'body: a text has half of a character.')
   const headers = new Headers(raw.headers)
   headers.set('content-type', 'application/json')
   context.req.raw = new Request(raw.url, { method: raw.method, headers, body: isEmpty ? '{}' : text })
   await next()
+}
+
+/** Half a surrogate pair is no text that a store or another program takes as it is. JSON.stringify escapes such halves, and nothing else of these numbers. */
+function hasHalfCharacter(text: string): boolean {
+  if (!/\\u[dD][89a-fA-F]/.test(text)) return false
+  const parsed: unknown = parseJson(text)
+  return /(?<!\\)(?:\\\\)*\\ud[89a-f]/.test(JSON.stringify(parsed) ?? '')
 }

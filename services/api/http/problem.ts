@@ -148,6 +148,8 @@ const unknownThing: Readonly<Record<string, { code: ErrorCode; name: string }>> 
   operation_id: { code: 'RUN_004', name: 'operation' },
   node_id: { code: 'RUN_004', name: 'node' },
   request_id: { code: 'ASK_001', name: 'question' },
+  ask_id: { code: 'ASK_001', name: 'ask' },
+  seq: { code: 'RUN_004', name: 'decision' },
   token_id: { code: 'AUTH_003', name: 'token' },
   project_id: { code: 'PROJECT_001', name: 'project' },
   installation_id: { code: 'HOST_002', name: 'installation' },

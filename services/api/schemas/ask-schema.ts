@@ -1,19 +1,19 @@
 import { z } from 'zod'
-import { maxAskCharacters } from '#domain/ask.ts'
 import { AskId, RunId } from '#domain/id-schemas.ts'
 import { AnswerView } from './agenda-schema.ts'
 import { orNull, Time } from './wire-parts.ts'
 
-export const AskBody = z
-  .strictObject({ text: z.string().trim().min(1).max(maxAskCharacters) })
-  .meta({ id: 'AskRequest' })
+export const AskBody = z.strictObject({ text: z.string().trim().min(1).max(2_000) }).meta({ id: 'AskRequest' })
 
 export const AskReceived = z.strictObject({ run_id: RunId, ask_id: AskId }).meta({ id: 'AskReceived' })
 
 export const AskView = z
   .strictObject({
     ask_id: AskId,
-    status: z.enum(['open', 'answered', 'failed']).meta({ id: 'AskStatus' }),
+    status: z.enum(['open', 'taken', 'answered', 'failed']).meta({
+      id: 'AskStatus',
+      description: '`taken`: a conductor answers what is asked about the run; `open`: none has taken it yet',
+    }),
     text: z.string(),
     asked_at: Time,
     asked_by: z.string(),
@@ -25,5 +25,3 @@ export const AskView = z
   })
   .meta({ id: 'Ask', description: 'what somebody asks about a run, and the answer' })
 export type AskView = z.infer<typeof AskView>
-
-export const AskList = z.strictObject({ asks: z.array(AskView) }).meta({ id: 'AskList' })

@@ -31,6 +31,7 @@ function checkTexts(body: object, context: z.RefinementCtx): void {
   for (const { path, text } of textsOf(body)) {
     const hasLines = (path[0] === 'labels' && path.length === 2) || path[0] === 'objective'
     const shown = hasLines ? text.replaceAll(/[\n\t]/g, ' ') : text
+    if (!text.isWellFormed()) context.addIssue({ code: 'custom', path, message: 'has half of a character' })
     const [control] = anyControl.exec(shown) ?? []
     if (control === undefined) continue
     context.addIssue({ code: 'custom', path, message: `has the control character ${escapedCharacter(control)}` })

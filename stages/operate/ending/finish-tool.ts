@@ -37,30 +37,26 @@ export type BegunTool = {
 export async function finishTool(begun: BegunTool, deps: FinishDeps): Promise<void> {
   const { attempt, recordHash, stopTool } = begun
   const { ledger, beside, log } = deps
-  const wait = { isLost: false }
-  const isStopped = () => wait.isLost || beside.closing.aborted
+  const lost = new AbortController()
+  const over = AbortSignal.any([lost.signal, beside.closing])
+  over.addEventListener('abort', stopTool, { once: true })
   const renew = async () => {
-    if (wait.isLost || (await ledger.awaitTool(attempt)) === 'ok') return
-    wait.isLost = true
-    stopTool()
+    if (!lost.signal.aborted && (await ledger.awaitTool(attempt)) === 'lost') lost.abort()
   }
   const stopRenewing = repeatEvery(Math.max(50, attempt.leaseMs / 3), renew)
   const stopListening = deps.stops.on(attempt.runId, () => void renew().catch(() => undefined))
-  beside.closing.addEventListener('abort', stopTool, { once: true })
   try {
-    const answered = untilAborted(storeAnswer(begun, deps, isStopped), beside.closing).catch((error: unknown) => {
+    const resumed = await untilAborted(storeAnswer(begun, deps, over), beside.closing).catch((error: unknown) => {
       if (!beside.closing.aborted) throw error
       return recordHash
     })
-    const resumed = await answered
-    if (!wait.isLost) await ledger.awaitTool(attempt, resumed)
+    if (!lost.signal.aborted) await ledger.awaitTool(attempt, resumed)
   } catch (error) {
     // A store is away. The wait runs out, and the operation counts as lost: what fails each time ends it.
     const { runId: run_id, operationId: operation_id } = attempt
-    if (!wait.isLost) log.warn('a tool that takes long has failed', { run_id, operation_id, error })
+    if (!lost.signal.aborted) log.warn('a tool that takes long has failed', { run_id, operation_id, error })
   } finally {
     stopListening()
-    beside.closing.removeEventListener('abort', stopTool)
     await stopRenewing()
   }
 }
@@ -68,10 +64,10 @@ export async function finishTool(begun: BegunTool, deps: FinishDeps): Promise<vo
 async function storeAnswer(
   { attempt, entry, unfinished, since }: BegunTool,
   { objects }: FinishDeps,
-  isStopped: () => boolean,
+  over: AbortSignal,
 ): Promise<string> {
   const { waiting } = unfinished
-  const answered = waiting && (await withAnswer(waiting, entry, isStopped))
+  const answered = waiting && (await withAnswer(waiting, entry, over))
   const spentMs = unfinished.spentMs + Math.max(0, Date.now() - since)
   return putUnfinishedAttempt(objects, attempt.projectId, { ...unfinished, spentMs, waiting: answered })
 }
@@ -80,13 +76,13 @@ async function storeAnswer(
 async function withAnswer(
   waiting: WaitingScript,
   entry: BegunTool['entry'],
-  isStopped: () => boolean,
+  over: AbortSignal,
 ): Promise<WaitingScript> {
   try {
     return { ...waiting, journal: [...waiting.journal, await entry()] }
   } catch (error) {
     const fault = asAppError(error, 'TOOL_004')
-    if (isStopped() || isStoreFault(fault)) throw error
+    if (over.aborted || isStoreFault(fault)) throw error
     return { ...waiting, fault: { code: fault.code, message: fault.message } }
   }
 }

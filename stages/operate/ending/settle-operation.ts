@@ -12,10 +12,10 @@ import type { Suspension } from '../agent/run-agent.ts'
 import type { ToolsBeside } from '../tools/programs/tools-beside.ts'
 import { type FinishDeps, finishTool } from './finish-tool.ts'
 import { decideOutcome, type OperationEnding } from './decide-outcome.ts'
-import { leavesWork } from './leaves-work.ts'
 import { onSnapshot } from './on-snapshot.ts'
-import type { LintDeps } from '../tools/lint/lint-node.ts'
+import { type LintDeps, lintNode } from '../tools/lint/lint-node.ts'
 import { attemptSoFar, costSoFar, type RunningAttempt, unfinishedSoFar } from '../attempt/running-attempt.ts'
+import { undefinedOn } from '#domain/error.ts'
 
 export type SettleDeps = {
   ledger: Pick<Ledger, 'settle' | 'suspend'>
@@ -164,4 +164,26 @@ function reportEvent(report: Report): AgentEvent {
 function findingData({ finding, evidence_refs: refs }: { finding: CodeFinding; evidence_refs: readonly string[] }) {
   const { line_text: _, ...shown } = wireFinding(finding)
   return { ...shown, evidence_refs: [placeOf(finding), ...refs] }
+}
+
+type Worked = Pick<RunningAttempt, 'bundle' | 'isGone' | 'target' | 'workspace'>
+
+/**
+ * Tells whether what an operation was planned for is not proved to be done. Faults are looked for once more: an earlier operation may have mended
+ * them, or this one only some. Of what else a bundle looks for, an operation that has changed nothing has done nothing.
+ */
+async function leavesWork(
+  { bundle, isGone, target, workspace }: Worked,
+  { status }: Pick<Outcome, 'status'>,
+  deps: LintDeps,
+): Promise<boolean> {
+  const { when } = bundle.bundle.file
+  if (isGone) return false
+  if (status !== 'succeeded' && status !== 'unchanged') return true
+  if (when === 'always' || !workspace.exists(target.node.path)) return false
+  if (when !== 'lint_faults') return status === 'unchanged'
+  // What it has changed and does not submit is thrown away, and what it has moved elsewhere is not looked for.
+  if (status === 'unchanged' ? (await workspace.changes()).length > 0 : !workspace.exists(target.node.path)) return true
+  const lint = await lintNode(target, deps).catch(undefinedOn('TOOL_006'))
+  return lint?.diagnostics.length !== 0
 }

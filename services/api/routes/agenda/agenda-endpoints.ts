@@ -1,7 +1,6 @@
 import { ApprovalBody, DecisionTalk, MessageBody, RunAgenda, SentToConductor } from '#schemas/agenda-schema.ts'
 import { RunParams } from '#schemas/run-schema.ts'
-import { IdempotencyHeader } from '#stages/intake/idempotency.ts'
-import { endpoint, jsonAnswer } from '../../http/endpoint.ts'
+import { endpoint, jsonAnswer, jsonCommand } from '../../http/endpoint.ts'
 import { wholeNumber } from '../../http/schema-parts.ts'
 
 const agendaProse = `
@@ -41,11 +40,7 @@ export const agendaEndpoints = {
     operationId: 'tellConductor',
     summary: 'Add to the objective of a run while it goes on',
     description: messageProse.trim(),
-    request: {
-      params: RunParams,
-      headers: IdempotencyHeader,
-      body: { required: true, content: { 'application/json': { schema: MessageBody } } },
-    },
+    request: { params: RunParams, ...jsonCommand(MessageBody) },
     responses: { 202: jsonAnswer('it is sent', SentToConductor) },
   }),
   approval: endpoint('runs:write', ['RUN_001', 'RUN_005', 'RUN_006', 'RUN_007', 'RUN_011', 'RUN_012', 'INTAKE_005'], {
@@ -54,11 +49,7 @@ export const agendaEndpoints = {
     operationId: 'approvePlan',
     summary: 'Approve the plan of a run',
     description: approvalProse.trim(),
-    request: {
-      params: RunParams,
-      headers: IdempotencyHeader,
-      body: { required: true, content: { 'application/json': { schema: ApprovalBody } } },
-    },
+    request: { params: RunParams, ...jsonCommand(ApprovalBody) },
     responses: { 202: jsonAnswer('it is sent', SentToConductor) },
   }),
 } as const

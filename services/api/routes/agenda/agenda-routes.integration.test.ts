@@ -155,5 +155,7 @@ describe('POST /v1/runs/{run_id}/approval', () => {
     })
     expect((await post(`${runId}/approval`, { plan_hash: 'h1' })).status).toBe(202)
     expect(await agendaOf(runId)).toMatchObject({ messages_waiting: 0 })
+    await composeRun(api, runId, { files: [] })
+    expect(await codeOf(post(`${runId}/approval`, { plan_hash: 'h1' }))).toEqual([409, 'RUN_007'])
   })
 })

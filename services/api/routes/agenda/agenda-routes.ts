@@ -1,17 +1,20 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
-import type { AgendaState, InboxMessage } from '#domain/agenda.ts'
+import type { AgendaState, InboxMessage, Criterion, ItemCounts, ItemState } from '#domain/agenda.ts'
 import { AppError } from '#domain/error.ts'
 import { isEnded, type Run } from '#domain/run.ts'
 import { commandOf, expectSameBody, type IdempotencyStore } from '#stages/intake/idempotency.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import type { Composition } from '#store/objects/composition.ts'
 import type { DecisionRecord } from '#store/objects/decision-record.ts'
-import type { DecisionTalk } from '#schemas/agenda-schema.ts'
+import type { DecisionTalk, AgendaDecision, AgendaItemView, RunAgenda } from '#schemas/agenda-schema.ts'
 import type { ApiEnv, Caller } from '../../http/api-env.ts'
 import { findRun } from '../runs/run-view.ts'
 import { openAgendaDecisions } from './agenda-decisions.ts'
 import { agendaEndpoints } from './agenda-endpoints.ts'
-import { agendaView } from './agenda-view.ts'
+import { type Composed, judgeCriterion } from '#domain/criteria.ts'
+import type { RunId } from '#domain/ids.ts'
+import type { AgendaView } from '#store/ledger/conductor-steps.ts'
+import { isoTime } from '../../http/schema-parts.ts'
 
 export type AgendaRouteDeps = {
   ledger: Pick<Ledger, 'getRun' | 'readAgenda' | 'readEvents' | 'sendToConductor'>
@@ -67,6 +70,8 @@ function addTelling(routes: OpenAPIHono<ApiEnv>, deps: AgendaRouteDeps): void {
   routes.openapi(agendaEndpoints.approval, async (c) => {
     const { run, agenda } = await findConducted(c.req.valid('param').run_id, c.get('caller'), deps.ledger)
     const { plan_hash: hash } = c.req.valid('json')
+    if (isEnded(run.status))
+      throw new AppError('RUN_007', `Run "${run.runId}" has ended: nothing of its plan begins any more.`)
     if (waitsFor(hash, run, agenda.state)) {
       const message = { kind: 'approved', plan_hash: hash, by: c.get('caller').tokenId } as const
       await send(run, message, { key: c.req.valid('header')['idempotency-key'], caller: c.get('caller') }, deps)
@@ -111,4 +116,48 @@ async function send(
     'RUN_007',
     `Nothing is decided in run "${runId}" any more: it has ended, or is being put together.`,
   )
+}
+
+type Known = { decisions: readonly AgendaDecision[]; composition: Composition | null }
+
+/** `composition`: that with which the run has ended, if it has. */
+function agendaView(runId: RunId, { state, counts, waiting }: AgendaView, known: Known): RunAgenda {
+  return {
+    run_id: runId,
+    objective: state.objective,
+    approval: approvalView(state.approval),
+    items: state.items.map((item) => itemView(item, counts.get(item.item_id), known)),
+    decisions: [...known.decisions],
+    messages_waiting: waiting,
+    answer: state.answer,
+  }
+}
+
+function approvalView(approval: AgendaState['approval']): RunAgenda['approval'] {
+  if (approval === null) return null
+  const { plan_hash, wanted_since: since, at = null, by = null } = approval
+  return { plan_hash, wanted_since: isoTime(since), approved_at: isoTime(at), approved_by: by }
+}
+
+/** The last decision counts that planned the item: a refinement may have planned it anew. */
+function itemView(state: ItemState, now: ItemCounts | undefined, { decisions, composition }: Known): AgendaItemView {
+  const { result, ...item } = state
+  const planned = decisions.findLast(({ kind, item_ids: ids }) => plans.has(kind) && ids.includes(item.item_id))
+  const composed = composition && { kept: composition.keptOfItems?.[item.item_id] ?? 0, gate: composition.gate }
+  const criteria = item.success_criteria.map((criterion) => ({ ...criterion, met: metBy(state, criterion, composed) }))
+  return { ...item, success_criteria: criteria, counts: countsView(now ?? result), decided_in: planned?.seq ?? null }
+}
+
+function countsView(counts: ItemCounts | undefined): AgendaItemView['counts'] {
+  if (counts === undefined) return null
+  const { reads: _, ...shown } = counts
+  return shown
+}
+
+const plans: ReadonlySet<AgendaDecision['kind']> = new Set(['plan', 'follow_up', 'refine'])
+
+/** Is known once the item has ended. */
+function metBy({ status, result }: ItemState, criterion: Criterion, composed: Composed | null): boolean | null {
+  const verdict = status === 'ended' && result !== undefined ? judgeCriterion(criterion, result, composed) : 'open'
+  return verdict === 'open' ? null : verdict === 'met'
 }

@@ -3,8 +3,7 @@ import { QuestionId } from '#domain/question.ts'
 import { AnswerBody, QuestionPage, QuestionStatusShape, QuestionView } from '#schemas/question-schema.ts'
 import { RunParams } from '#schemas/run-schema.ts'
 import { Cursor, pageLimit } from '../../http/schema-parts.ts'
-import { endpoint, jsonAnswer } from '../../http/endpoint.ts'
-import { IdempotencyHeader } from '#stages/intake/idempotency.ts'
+import { endpoint, jsonAnswer, jsonCommand } from '../../http/endpoint.ts'
 
 const pageProse = `
 With a \`status\` that few questions have, a page may hold fewer than \`limit\` of them, even none, although others follow:
@@ -44,11 +43,7 @@ export const questionEndpoints = {
       operationId: 'answerQuestion',
       summary: 'Answer a question',
       description: answerProse.trim(),
-      request: {
-        params: RunParams.extend({ request_id: QuestionId }),
-        headers: IdempotencyHeader,
-        body: { required: true, content: { 'application/json': { schema: AnswerBody } } },
-      },
+      request: { params: RunParams.extend({ request_id: QuestionId }), ...jsonCommand(AnswerBody) },
       responses: { 200: jsonAnswer('the question', QuestionView) },
     },
   ),

@@ -1,8 +1,7 @@
 import { AskId } from '#domain/id-schemas.ts'
-import { AskBody, AskList, AskReceived, AskView } from '#schemas/ask-schema.ts'
+import { AskBody, AskReceived, AskView } from '#schemas/ask-schema.ts'
 import { RunParams } from '#schemas/run-schema.ts'
-import { IdempotencyHeader } from '#stages/intake/idempotency.ts'
-import { endpoint, jsonAnswer } from '../../http/endpoint.ts'
+import { endpoint, jsonAnswer, jsonCommand } from '../../http/endpoint.ts'
 
 const askProse = `
 A model answers from what has happened in the run, with or without an objective, while it goes on or when it has ended. What that costs counts as tokens of the
@@ -15,22 +14,10 @@ export const askEndpoints = {
     operationId: 'askRun',
     summary: 'Ask something about a run',
     description: askProse.trim(),
-    request: {
-      params: RunParams,
-      headers: IdempotencyHeader,
-      body: { required: true, content: { 'application/json': { schema: AskBody } } },
-    },
+    request: { params: RunParams, ...jsonCommand(AskBody) },
     responses: { 202: jsonAnswer('it will be answered', AskReceived) },
   }),
-  asks: endpoint('runs:read', ['RUN_001', 'RUN_005'], {
-    method: 'get',
-    path: '/v1/runs/{run_id}/asks',
-    operationId: 'listAsks',
-    summary: 'What was asked about a run, in order',
-    request: { params: RunParams },
-    responses: { 200: jsonAnswer('all of it', AskList) },
-  }),
-  oneAsk: endpoint('runs:read', ['RUN_001', 'RUN_005', 'ASK_001'], {
+  oneAsk: endpoint('runs:read', ['RUN_001', 'RUN_005', 'ASK_001', 'STORE_002', 'STORE_003'], {
     method: 'get',
     path: '/v1/runs/{run_id}/asks/{ask_id}',
     operationId: 'getAsk',

@@ -1,10 +1,10 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
-import type { Ask } from '#domain/ask.ts'
 import { AppError } from '#domain/error.ts'
 import type { AskId } from '#domain/id-schemas.ts'
 import { sha256 } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
 import { commandOf, expectSameBody, type IdempotencyStore } from '#stages/intake/idempotency.ts'
+import type { Ask } from '#store/ledger/asks.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import { askJobId, type PayloadOf } from '#store/queues/catalog.ts'
 import type { AskView } from '#schemas/ask-schema.ts'
@@ -14,7 +14,7 @@ import { findRun } from '../runs/run-view.ts'
 import { askEndpoints } from './ask-endpoints.ts'
 
 export type AskRouteDeps = {
-  ledger: Pick<Ledger, 'getRun' | 'readAsk' | 'readAsks' | 'receiveAsk'>
+  ledger: Pick<Ledger, 'getRun' | 'readAsk' | 'receiveAsk'>
   idempotency: IdempotencyStore
   producer: { add(queue: 'conductor', id: string, payload: PayloadOf<'conductor'>): Promise<unknown> }
 }
@@ -34,10 +34,6 @@ export function askRoutes(deps: AskRouteDeps): OpenAPIHono<ApiEnv> {
     await enqueue(run, askId, deps)
     return c.json({ run_id: run.runId, ask_id: askId }, 202)
   })
-  routes.openapi(askEndpoints.asks, async (c) => {
-    const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, ledger)
-    return c.json({ asks: (await ledger.readAsks(run.runId)).map(askView) }, 200)
-  })
   routes.openapi(askEndpoints.oneAsk, async (c) => {
     const { run_id: runId, ask_id: askId } = c.req.valid('param')
     const run = await findRun(runId, c.get('caller').projectId, ledger)
@@ -53,18 +49,20 @@ function enqueue({ runId, traceparent }: Run, askId: AskId, { producer }: Pick<A
   return producer.add('conductor', askJobId({ runId, askId }), { run_id: runId, ask_id: askId, traceparent })
 }
 
-function askView({ askId, text, by, at, end }: Ask): AskView {
-  const { answer = null, model = null, error_code = null, reason = null } = end ?? {}
+function askView({ askId, text, by, at, isTaken, end }: NonNullable<Ask>): AskView {
+  const answered = end !== null && 'answer' in end ? end : undefined
+  const failed = end !== null && 'reason' in end ? end : undefined
+  const open = isTaken ? 'taken' : 'open'
   return {
     ask_id: askId,
-    status: end === null ? 'open' : answer === null ? 'failed' : 'answered',
+    status: answered !== undefined ? 'answered' : failed !== undefined ? 'failed' : open,
     text,
     asked_at: isoTime(at),
     asked_by: by,
-    answer,
-    model,
-    error_code,
-    reason,
+    answer: answered?.answer ?? null,
+    model: answered?.model ?? null,
+    error_code: failed?.error_code ?? null,
+    reason: failed?.reason ?? null,
     ended_at: isoTime(end?.at ?? null),
   }
 }
