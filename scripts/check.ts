@@ -22,6 +22,7 @@ const mending: readonly Step[] = [
 
 const steps: readonly Step[] = [
   { name: 'types', command: 'tsc', args: ['--noEmit'] },
+  { name: 'types of the page', command: 'tsc', args: ['--noEmit', '-p', 'dashboard'] },
   { name: 'lint', command: 'oxlint', args: ['--type-aware', '--deny-warnings'] },
   { name: 'format', command: 'oxfmt', args: ['--check'] },
   {

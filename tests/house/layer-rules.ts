@@ -7,6 +7,7 @@ import { isTestFile, type Import, type Source } from './source-files.ts'
 const rooms: Record<string, readonly string[]> = {
   domain: [],
   client: [],
+  dashboard: ['client'],
   platform: [],
   settings: [],
   languages: [],
@@ -199,7 +200,8 @@ function forbiddenInRoom(from: string, path: string): string | undefined {
   if (target === room || isTestFile(from)) return undefined
   if (room === 'client')
     return from === clientTypes && path.startsWith(wireSchemas) ? undefined : 'the client knows only types of the wire'
-  if (room === 'stages/intake' && path.startsWith(wireSchemas)) return undefined
+  if ((room === 'stages/intake' || room === 'dashboard') && path.startsWith(wireSchemas)) return undefined
+  if (room === 'dashboard' && target === 'platform') return 'the page runs in browsers'
   if (target.startsWith('services/') || target === 'cli') return 'a room never imports what is built on it'
   if (target.startsWith('agents/')) return undefined
   const isCommon = target === 'platform' || target === 'domain'

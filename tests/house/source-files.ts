@@ -22,7 +22,7 @@ export function readRepositoryFile(path: string): string {
 
 /** The files that match a glob, as sorted paths from the root, without `node_modules`, `raw` and `dist`. */
 export function filesMatching(glob: string): string[] {
-  const files = globSync(glob, { cwd: repositoryRoot, exclude: ['**/node_modules/**', 'bench/raw/**', 'dist/**'] })
+  const files = globSync(glob, { cwd: repositoryRoot, exclude: ['**/node_modules/**', 'bench/raw/**', 'dist/**', 'dashboard/dist/**'] })
   return files.map((path) => path.replaceAll('\\', '/')).toSorted()
 }
 
@@ -30,11 +30,12 @@ export function filesMatching(glob: string): string[] {
 const productFolders = [
   ...new Set(Object.values(manifest.imports).map((place) => place.split('/')[1] ?? '')),
   'cli',
+  'dashboard',
 ].filter((folder) => folder !== 'testing')
 
 /** The modules of the product, its tests included. */
 export function productFiles(): string[] {
-  return filesMatching(`{${productFolders.join(',')}}/**/*.{ts,mjs}`)
+  return filesMatching(`{${productFolders.join(',')}}/**/*.{ts,tsx,mjs}`)
 }
 
 /** All modules of ours. */
@@ -90,5 +91,5 @@ function resolveImport(from: string, specifier: string): Pick<Import, 'target' |
 
 /** Tests, what only tests import (`x.fixture.ts`, `testing/`), and everything in `tests/`. */
 export function isTestFile(path: string): boolean {
-  return /\.(?:test|fixture)\.ts$|^test(?:s|ing)\//.test(path)
+  return /\.(?:test|fixture)\.tsx?$|^test(?:s|ing)\//.test(path)
 }
