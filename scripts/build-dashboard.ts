@@ -47,4 +47,7 @@ rmSync(out, { recursive: true, force: true })
 mkdirSync(out, { recursive: true })
 const page = readFileSync(join(source, 'index.html'), 'utf8')
 const [script, style] = [await writeScripts(), writeStyle()]
-writeFileSync(join(out, 'index.html'), page.replace('main.js', script).replace('style.css', style))
+writeFileSync(
+  join(out, 'index.html'),
+  page.replace('main.js', `assets/${script}`).replace('style.css', `assets/${style}`),
+)

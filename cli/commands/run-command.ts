@@ -25,6 +25,7 @@ type RunOptions = SubmissionOptions & {
   eventsTo?: string
   workers?: number
   model?: string
+  open?: true
   json?: true
 }
 
@@ -37,13 +38,14 @@ export function addRunCommand(run: Command, context: CliContext): void {
     .option('-o, --out <file>', 'where the patch goes (default: remora-<run id>.patch)')
     .option('--apply', 'apply the patch to the folder')
     .option(...eventsFileOption)
+    .option('--open', 'show the run in a browser')
     .addOption(workersOption('worker processes of the embedded stack, even for a few files'))
     .option('--model <url>', 'model server, or "rehearsal" (default: REMORA_MODEL_URLS, else rehearsal)', modelChoice)
     .option('--json', 'print events as JSON Lines, and the result as the last line')
     .action(async (path: string, options: RunOptions, called: Command) => {
       refuseWithService(called, context)
-      const { json = false, apply = false, out, eventsTo, workers, model, resume, ...ofNewRun } = options
-      const order = { path, json, apply, workers, model, out, eventsTo }
+      const { json = false, apply = false, open = false, out, eventsTo, workers, model, resume, ...ofNewRun } = options
+      const order = { path, json, apply, opens: open, workers, model, out, eventsTo }
       if (resume !== undefined) {
         refuseWithResume(ofNewRun, called)
         return runOnce({ ...order, source: { kind: 'resume', runId: resume }, known: [] }, context)
@@ -93,6 +95,7 @@ export function addRetryCommand(retry: Command, context: CliContext): void {
     .addOption(errorPolicyOption())
     .option('-o, --out <file>', 'where the patch goes (default: remora-<run id>.patch)')
     .option(...eventsFileOption)
+    .option('--open', 'show the run in a browser')
     .addOption(workersOption('worker processes of the embedded stack, even for a few files'))
     .option('--model <url>', 'model server, or "rehearsal" (default: REMORA_MODEL_URLS, else rehearsal)', modelChoice)
     .option('--json', 'print events as JSON Lines, and the result as the last line')

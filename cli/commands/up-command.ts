@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { rehearsalLabel } from '#domain/model-kind.ts'
 import { openApiClient } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
+import { pageLink } from '../show-page.ts'
 import { startEmbedded } from '../run/reach-service.ts'
 import { describeUnfinished, unfinishedRuns, type UnfinishedRuns } from '../run/unfinished-runs.ts'
 import { describeSilent, kindOfModel } from '../model-server.ts'
@@ -84,5 +85,5 @@ function readyText(stack: Stack): string {
       `  ${running.service.padEnd(10)} ${`${running.pid}`.padEnd(8)} ${metricsOf(running) ?? ''}`.trimEnd(),
     )
   const access = [`export REMORA_API_URL=${stack.url}`, `export REMORA_TOKEN=${stack.token}`]
-  return `${['ready', ...processes, '', ...access].join('\n')}\n`
+  return `${['ready', ...processes, '', ...access, '', `look at it: ${pageLink(stack)}`].join('\n')}\n`
 }

@@ -9,8 +9,8 @@ it('lists the workers that live with what they take, what they can reach and wha
   expect((await remora('workers')).out).toBe('no worker lives\n')
   const away = { model: 'default', isWorking: false, awaySince: Date.UTC(2026, 0, 2, 3, 4, 5), servers: [] }
   const servers = [
-    { url: 'http://a.test/v1', most: 64, limit: 16 },
-    { url: 'http://b.test/v1', most: 64, limit: 0 },
+    { url: 'http://a.test/v1', most: 64, limit: 16, inFlight: 2, breaker: 'closed' },
+    { url: 'http://b.test/v1', most: 64, limit: 0, inFlight: 0, breaker: 'open' },
   ]
   const self = { version: '1.2.3', startedAt: Date.UTC(2026, 0, 1) }
   const pool = { waiting: 3, servers }

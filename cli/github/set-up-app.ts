@@ -2,11 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
 import { appManifest, convertManifest, type NewApp } from '#code-hosts/app-manifest.ts'
 import { AppError } from '#domain/error.ts'
-import { bareEnv } from '#platform/child-env.ts'
-import { findProgram, runProgram } from '#platform/run-program.ts'
 import { githubSite } from '#settings/github-settings.ts'
 import { fileVariable } from '#settings/secret-files.ts'
 import type { CliContext } from '../cli-context.ts'
+import { openBrowser } from '../show-page.ts'
 import { visible } from '../terminal-text.ts'
 import { type ManifestForm, manifestPage, oneTimeWord, openCodePage } from './manifest-page.ts'
 import { randomUUID } from 'node:crypto'
@@ -99,19 +98,6 @@ async function askForCode(
   } finally {
     await page.close()
   }
-}
-
-const openers = ['xdg-open', 'open']
-const openerMs = 5_000
-
-async function openBrowser(address: string, { config, signal }: CliContext): Promise<boolean> {
-  for (const name of openers) {
-    const program = await findProgram(name, config.searchPath)
-    if (program === undefined) continue
-    const end = await runProgram([program, address], { limitMs: openerMs, signal, env: bareEnv(config.settings.own) })
-    return end.kind === 'ended' && end.code === 0
-  }
-  return false
 }
 
 function environmentFor(app: NewApp, files: KeyFiles, apiUrl: string): Record<string, string> {

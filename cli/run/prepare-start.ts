@@ -31,6 +31,8 @@ export type RunOrder = {
   setsUp?: boolean
   model?: string | undefined
   json: boolean
+  /** Shows the run's page in a browser. */
+  opens?: boolean
   /** Agents of this installation; a running service may have others. */
   known: readonly string[]
 }

@@ -12,6 +12,7 @@ import { findRunningStack } from '../stack/running-stack.ts'
 import type { IdleStores } from '../stack/idle-stack.ts'
 import type { Stack } from '../stack/start-stack.ts'
 import { unservedSettings } from '../cli-config.ts'
+import type { PageAccess } from '../show-page.ts'
 import { shownPath } from '../wording.ts'
 
 export type Service = {
@@ -23,6 +24,8 @@ export type Service = {
   isIdle: boolean
   /** Says what its agents talk to, where that is known. */
   modelKind: ModelKind | undefined
+  /** Names its page, and the token for it; undefined where it has no port. */
+  page: PageAccess | undefined
   close(): Promise<void>
 }
 
@@ -53,6 +56,7 @@ async function startOwn(choice: StackChoice, context: CliContext): Promise<Servi
     stack,
     isIdle: choice.workers === 0,
     modelKind: stack.modelKind,
+    page: stack,
     close: stack.stop,
   }
 }
@@ -91,8 +95,7 @@ export async function withComposedRuns<T>(context: CliContext, use: (service: Se
 export async function reachRuns(context: CliContext, choice?: StackChoice): Promise<Service> {
   const running = await findService(context)
   if (running === undefined) return choice === undefined ? openIdle(context) : startOwn(choice, context)
-  const { client, modelKind } = running
-  return { client, signal: context.signal, stack: undefined, isIdle: false, modelKind, close: async () => {} }
+  return { ...running, signal: context.signal, stack: undefined, isIdle: false, close: async () => {} }
 }
 
 async function openIdle(context: CliContext): Promise<Service> {
@@ -102,7 +105,7 @@ async function openIdle(context: CliContext): Promise<Service> {
   const signal = AbortSignal.any([context.signal, stack.failed])
   const { token: ofStack, answer } = stack
   const client = openApiClient({ url: 'http://in.this.process', token: ofStack, signal, answer, isIdle: true })
-  return { client, signal, stack: undefined, isIdle: true, modelKind: undefined, close: stack.close }
+  return { client, signal, stack: undefined, isIdle: true, modelKind: undefined, page: undefined, close: stack.close }
 }
 
 /** Opens only the stores of the runs in the data folder. */
@@ -141,13 +144,16 @@ export async function runningService(context: CliContext): Promise<ApiClient> {
   )
 }
 
+type Found = Pick<Service, 'client' | 'modelKind' | 'page'>
+
 /** Returns the service that REMORA_API_URL names, else the stack that another command runs in the data folder. */
-async function findService({ config, signal }: CliContext): Promise<Pick<Service, 'client' | 'modelKind'> | undefined> {
+async function findService({ config, signal }: CliContext): Promise<Found | undefined> {
   const { apiUrl: url, token, dataDir } = config
-  if (url !== undefined) return { client: openApiClient({ url, token, signal }), modelKind: undefined }
+  if (url !== undefined) return { client: openApiClient({ url, token, signal }), modelKind: undefined, page: { url, token } }
   const running = await findRunningStack(dataDir)
   if (running === undefined) return undefined
-  return { client: openApiClient({ url: running.url, token: running.token, signal }), modelKind: running.modelKind }
+  const { modelKind } = running
+  return { client: openApiClient({ url: running.url, token: running.token, signal }), modelKind, page: running }
 }
 
 /** The services are loaded only here, because they take most of the time to load. */

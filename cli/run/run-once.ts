@@ -15,6 +15,7 @@ import { reachRuns, type Service } from './reach-service.ts'
 import { defaultWorkers } from '../stack/worker-pool.ts'
 import { withRepository } from '../discover/repository-around.ts'
 import { reportRun, reportView } from './report-run.ts'
+import { showPage } from '../show-page.ts'
 import { shownPath } from '../wording.ts'
 import { isComposed } from '../progress/progress-state.ts'
 import { judgeServers, type ServersJudge } from './judge-servers.ts'
@@ -72,6 +73,7 @@ async function runOn(service: Service, order: RunOrder, running: Running): Promi
   const unfinished = stack === undefined ? none : await unfinishedRuns(client, { modelKind, except })
   io.err(describeUnfinished(unfinished, order.model ?? config.modelUrls))
   const { runId, after } = await start(service)
+  if (order.opens === true) await showPage(service.page, runId, context)
   const servers = stack === undefined ? undefined : judgeOwnServers(order, service, context)
   const choice = { json: order.json, onLine, checksServers: servers?.isJudging }
   const progress = showProgress(runId, choice, context)

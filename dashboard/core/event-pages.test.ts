@@ -21,7 +21,7 @@ function eventOf(seq: number): Event {
   }
 }
 
-/** A run with so many events, which are read as the API gives them: `limit` events that match, at most `scanned` looked at. */
+/** Makes a run with so many events, which are read as the API gives them: `limit` events that match, at most `scanned` looked at. */
 function runOf(length: number, options: Partial<EventPagesOptions> & { scanned?: number } = {}) {
   const { scanned = 1_000, ...rest } = options
   const run = { length, reads: 0 }

@@ -9,7 +9,7 @@ export type EventPagesOptions = {
   isFiltered: boolean
   /** Is called when there are other events, more or fewer. */
   onChange: () => void
-  /** How many events the run has as far as is known; `grow` says more. */
+  /** Counts the events of the run as far as is known; `grow` says more. */
   length?: number
   pageSize?: number
   mostPages?: number
@@ -18,9 +18,9 @@ export type EventPagesOptions = {
 export type EventPages = ReturnType<typeof openEventPages>
 
 type State = Required<Omit<EventPagesOptions, 'length'>> & {
-  /** In the order in which they were used, the last one last. */
+  /** Stand in the order in which they were used, the last one last. */
   pages: Map<number, Event[]>
-  /** Of a filtered list: the event that each page follows; the last is that of the first page that was not read. */
+  /** Names, of a filtered list, the event that each page follows; the last is that of the first page that was not read. */
   starts: number[]
   count: number
   readTo: number

@@ -72,7 +72,7 @@ type Reading = { connection: Connection; path: string; set: (row: OperationRow) 
 function openReader({ connection, path, set, signal: closing }: Reading) {
   const isWhole = signal(false)
   const error = signal<unknown>(undefined)
-  /** The cursor of the last page: more is planned behind it. */
+  /** Leads to the last page: more is planned behind it. */
   let cursor: string | undefined
   let [isReading, isWanted, beginnings] = [false, false, 0]
 

@@ -15,7 +15,7 @@ export type OperationRow = {
   endedAt: number | undefined
 }
 
-/** A row of the tree that can be seen. `operations` are those of a definition, one per agent. */
+/** Is a row of the tree that can be seen. `operations` are those of a definition, one per agent. */
 export type TreeRow = {
   key: string
   name: string
@@ -38,7 +38,7 @@ type Node = {
 }
 
 export type TreeView = {
-  /** The keys of the rows whose children are shown. */
+  /** Names the rows whose children are shown. */
   open: ReadonlySet<string>
   /** Shows only what has operations of one of these statuses; undefined: all. */
   statuses?: readonly string[] | undefined

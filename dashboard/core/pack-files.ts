@@ -1,6 +1,6 @@
 import { createTarPacker } from 'modern-tar'
 
-/** A file of a folder that somebody gave to the page. `path` is from the folder, with slashes. */
+/** Is a file of a folder that somebody gave to the page. `path` is from the folder, with slashes. */
 export type PickedFile = { path: string; file: File }
 
 const leftOut: ReadonlySet<string> = new Set(['.git', 'node_modules'])

@@ -25,7 +25,7 @@ const retryPausesMs = [500, 1_000, 2_000, 5_000]
 const stateEveryMs = 1_000
 /** More than so many events are not told one by one after a pause. */
 const mostTold = 2_000
-/** What may still happen to a run that has ended. */
+/** Lists what may still happen to a run that has ended. */
 const afterEnd = ['run_lifecycle', 'decision', 'failed'] as const
 
 type State = {
@@ -36,7 +36,7 @@ type State = {
   era: Signal<number>
   readRun: () => Promise<Run>
   tell: (event: Event) => void
-  /** The number of the last event that was told; undefined before the first connection. */
+  /** Is the number of the last event that was told; undefined before the first connection. */
   told: number | undefined
   isLost: boolean
 }

@@ -41,7 +41,7 @@ export function hasWords(text: string, words: string): boolean {
 
 export type Counts = Readonly<Record<string, number>>
 
-/** The statuses of operations, in the order in which bars and legends show them. */
+/** Lists the statuses of operations in the order in which bars and legends show them. */
 export const operationStatuses = [
   'succeeded',
   'unchanged',

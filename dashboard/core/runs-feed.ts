@@ -13,7 +13,7 @@ export type ListedRuns = { runs: readonly RunSummary[]; hasOlder: boolean }
 const pageSize = 50
 const readEveryMs = 1_000
 const retryMs = 2_000
-/** What changes a run in the list; what a model says does not. */
+/** Lists what changes a run in the list; what a model says does not. */
 const categories = ['run_lifecycle', 'worker_output', 'decision', 'blocked', 'failed', 'escalation'] as const
 
 export type RunsFeed = {

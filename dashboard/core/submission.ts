@@ -4,10 +4,9 @@ import { readStream } from '#client/read-stream.ts'
 import type { Agenda, Run, RunRequest } from '#client/wire.ts'
 import type { PlanView } from '#schemas/plan-schema.ts'
 
-/** What somebody has filled in. Lists are as they were written. */
+/** Holds what somebody has filled in. Lists are as they were written. */
 export type Wish = {
   agents: readonly string[]
-  otherAgents: string
   objective: string
   isApproved: boolean
   paths: string
@@ -15,14 +14,14 @@ export type Wish = {
   budget: string
 }
 
-/** What a dry run has found: the plan of the agents, or that of the objective. */
+/** Holds what a dry run has found: the plan of the agents, or that of the objective. */
 export type Estimate = { run: Run; plan?: PlanView; agenda?: Agenda }
 
 const listed = (text: string) => text.split(/[\s,]+/).filter((part) => part !== '')
 
 /** Makes the request that a wish comes to; undefined while neither agents nor an objective are named. */
 export function requestOf(wish: Wish): RunRequest | undefined {
-  const agents = [...new Set([...wish.agents, ...listed(wish.otherAgents)])]
+  const agents = [...wish.agents]
   const objective = wish.objective.trim()
   const paths = listed(wish.paths)
   const [operations, tokens] = [Number(wish.operations), Number(wish.budget)]

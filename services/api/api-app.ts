@@ -203,7 +203,8 @@ function appParts(
     usage: { ledger, projects, log },
     webhooks,
     github: { ...known, ledger, producer, projects, log },
-    workers: { readWorkers: () => orStoreError(readWorkers(redis, namespace)) },
+    workers: { readWorkers: () => orStoreError(readWorkers(redis, namespace)), producer },
+    agents: { dir: config.agentsDir },
   }
 }
 

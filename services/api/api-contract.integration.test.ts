@@ -42,6 +42,13 @@ async function plannedRun(): Promise<string> {
 const jsonHeaders = { 'content-type': 'application/json' }
 const posted = (path: string, body: string) => ({ path, init: { method: 'POST', headers: jsonHeaders, body } })
 
+const plainPaths = [
+  ...['tokens', 'session', 'projects', 'agents', 'workers', 'queues', 'github/installations'].map(
+    (name) => `/v1/${name}`,
+  ),
+  ...['/healthz', '/readyz', '/openapi.json', '/docs', '/'],
+]
+
 /** How each endpoint is asked for a good answer; a new one without a line here fails the test. */
 const asked: Record<string, () => Promise<{ path: string; init?: RequestInit }>> = {
   'POST /v1/runs': async () => ({
@@ -136,7 +143,6 @@ const asked: Record<string, () => Promise<{ path: string; init?: RequestInit }>>
       body: JSON.stringify({ name: 'all of it', scopes: ['tokens:admin'], expires_in_s: 3600 }),
     },
   }),
-  'GET /v1/tokens': async () => ({ path: '/v1/tokens' }),
   'DELETE /v1/tokens/{token_id}': async () => ({ path: `/v1/tokens/${tokenId}`, init: { method: 'DELETE' } }),
   'PUT /v1/projects/{project_id}': async () => ({ path: '/v1/projects/shop', init: { method: 'PUT' } }),
   'GET /v1/projects/{project_id}/budget': async () => ({ path: `/v1/projects/${api.project}/budget` }),
@@ -144,8 +150,6 @@ const asked: Record<string, () => Promise<{ path: string; init?: RequestInit }>>
     path: `/v1/projects/${api.project}/budget`,
     init: { method: 'PUT', headers: jsonHeaders, body: '{"tokens_per_day":1000}' },
   }),
-  'GET /v1/projects': async () => ({ path: '/v1/projects' }),
-  'GET /v1/workers': async () => ({ path: '/v1/workers' }),
   'GET /v1/usage': async () => ({ path: '/v1/usage?by=agent' }),
   'POST /v1/runs/{run_id}/publish': async () => {
     await api.installations.note({ installationId: 7, projectId: api.project, account: 'octocat', isSuspended: false })
@@ -155,21 +159,19 @@ const asked: Record<string, () => Promise<{ path: string; init?: RequestInit }>>
     const { run_id: fetched } = z.object({ run_id: z.string() }).parse(await (await api.ask('/v1/runs', init)).json())
     return { path: `/v1/runs/${fetched}/publish`, init: { method: 'POST' } }
   },
-  'GET /v1/github/installations': async () => ({ path: '/v1/github/installations' }),
   'PUT /v1/github/installations/{installation_id}': async () => ({
     path: '/v1/github/installations/7',
     init: { method: 'PUT', headers: jsonHeaders, body: '{"project_id":"default"}' },
   }),
+  'POST /v1/session': async () => ({ path: '/v1/session', init: { method: 'POST' } }),
+  'DELETE /v1/session': async () => ({ path: '/v1/session', init: { method: 'DELETE' } }),
+  ...Object.fromEntries(plainPaths.map((path) => [`GET ${path}`, async () => ({ path })])),
   'GET /v1/github/deliveries': async () => ({ path: '/v1/github/deliveries?limit=10' }),
   'POST /webhooks/github': async () => {
     const body = '{"zen":"Design for failure."}'
     const headers = webhookHeaders(body, { secret: testWebhookSecret, event: 'ping', deliveryId: 'd1' })
     return { path: '/webhooks/github', init: { method: 'POST', body, headers } }
   },
-  'GET /healthz': async () => ({ path: '/healthz' }),
-  'GET /readyz': async () => ({ path: '/readyz' }),
-  'GET /openapi.json': async () => ({ path: '/openapi.json' }),
-  'GET /docs': async () => ({ path: '/docs' }),
 }
 
 function schemaOf(declared: RouteConfig['responses'][string] | undefined, type: string): z.ZodType | undefined {

@@ -207,7 +207,11 @@ export async function openTestApi(
       inbox,
       ...(options.webhookBodyMs !== undefined && { bodyMs: options.webhookBodyMs }),
     },
-    workers: { readWorkers: () => readWorkers(redis, server.namespace) },
+    workers: {
+      readWorkers: () => readWorkers(redis, server.namespace),
+      producer: { countJobs: async () => ({ waiting: jobs.length, active: 0, delayed: 0 }) },
+    },
+    agents: { dir: undefined },
   })
   const close = () =>
     inOrder([

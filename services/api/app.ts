@@ -19,6 +19,7 @@ import {
   unknownRoute,
 } from './http/problem.ts'
 import { type IntakeDeps, intakeRoutes } from './routes/intake/intake-routes.ts'
+import { type AgentRouteDeps, agentRoutes } from './routes/fleet/agent-routes.ts'
 import { type WorkerRouteDeps, workerRoutes } from './routes/fleet/worker-routes.ts'
 import { type UsageRouteDeps, usageRoutes } from './routes/usage/usage-routes.ts'
 import { probeEndpoints } from './service-endpoints.ts'
@@ -50,6 +51,7 @@ export type AppDeps = {
   transcripts: TranscriptRouteDeps
   tokens: TokenRouteDeps
   workers: WorkerRouteDeps
+  agents: AgentRouteDeps
   webhooks: WebhookRouteDeps
   github: GithubRouteDeps
   usage: UsageRouteDeps & ProjectBudgetDeps
@@ -83,6 +85,7 @@ export function createApp(deps: AppDeps): OpenAPIHono<ApiEnv> {
   app.route('/', tokenRoutes(deps.tokens))
   app.route('/', projectRoutes(deps.usage))
   app.route('/', workerRoutes(deps.workers))
+  app.route('/', agentRoutes(deps.agents))
   app.route('/', usageRoutes(deps.usage))
   app.route('/', githubRoutes(deps.github))
   return app

@@ -51,6 +51,11 @@ async function openProject(project: string): Promise<TestApi & { tokenId: string
   return { ...api, token, tokenId, project, ask }
 }
 
+const plainPaths = [
+  ...['projects', 'session', 'agents', 'workers', 'queues'].map((name) => `/v1/${name}`),
+  ...['/v1/github/installations', '/v1/github/deliveries', '/healthz', '/readyz', '/openapi.json', '/docs', '/'],
+]
+
 /** Gives a project a run that has ended and one that asks; what they work on has `name` in it. */
 async function withRuns(own: TestApi & { tokenId: string }, name: string): Promise<TestApi & { ids: Ids }> {
   const endings = [
@@ -161,8 +166,6 @@ const asked: Record<string, (ids: Ids) => Request[] | Promise<Request[]>> = {
   'PUT /v1/projects/{project_id}/budget': ({ project }) => [
     { path: `/v1/projects/${project}/budget`, init: json({ tokens_per_day: 1 }, 'PUT') },
   ],
-  'GET /v1/projects': () => get('/v1/projects'),
-  'GET /v1/workers': () => get('/v1/workers'),
   'GET /v1/usage': ({ project }) => [
     ...get('/v1/usage?by=agent'),
     ...get('/v1/usage?by=project'),
@@ -170,16 +173,13 @@ const asked: Record<string, (ids: Ids) => Request[] | Promise<Request[]>> = {
   ],
   'POST /v1/runs/{run_id}/publish': ({ run, asking }) =>
     [run, asking].map((runId) => ({ path: `/v1/runs/${runId}/publish`, init: { method: 'POST' } })),
-  'GET /v1/github/installations': () => get('/v1/github/installations'),
   'PUT /v1/github/installations/{installation_id}': ({ project }) => [
     { path: '/v1/github/installations/7', init: json({ project_id: project }, 'PUT') },
   ],
-  'GET /v1/github/deliveries': () => get('/v1/github/deliveries'),
   'POST /webhooks/github': () => post('/webhooks/github', {}),
-  'GET /healthz': () => get('/healthz'),
-  'GET /readyz': () => get('/readyz'),
-  'GET /openapi.json': () => get('/openapi.json'),
-  'GET /docs': () => get('/docs'),
+  'POST /v1/session': () => post('/v1/session', {}),
+  'DELETE /v1/session': () => [{ path: '/v1/session', init: { method: 'DELETE' } }],
+  ...Object.fromEntries(plainPaths.map((path) => [`GET ${path}`, () => get(path)])),
 }
 
 type Answer = { status: number; text: string }

@@ -25,6 +25,15 @@ export const probeEndpoints = {
 
 const OpenApiDocument = z.record(z.string(), z.unknown()).openapi('OpenApiDocument')
 
+/** The page that people look at runs with. */
+export const pageEndpoint = endpoint(null, [], {
+  method: 'get',
+  path: '/',
+  operationId: 'getDashboard',
+  summary: 'The dashboard',
+  responses: { 200: { description: 'the page', content: { 'text/html': { schema: z.string() } } } },
+})
+
 /** The description of the API. */
 export const referenceEndpoints = {
   document: endpoint(null, [], {

@@ -82,8 +82,8 @@ function serversText(servers: ModelHealth['servers']): string {
 
 /** A server counts only while its circuit breaker is closed. */
 function poolReport({ waiting, endpoints }: ReturnType<ModelPool['status']>): PoolReport {
-  const servers = endpoints.map(({ name, maxInFlightOfAll, limit, breaker }) => {
-    return { url: name, most: maxInFlightOfAll, limit: breaker === 'closed' ? limit : 0 }
+  const servers = endpoints.map(({ name, maxInFlightOfAll, limit, breaker, inFlight }) => {
+    return { url: name, most: maxInFlightOfAll, limit: breaker === 'closed' ? limit : 0, inFlight, breaker }
   })
   return { waiting, servers }
 }

@@ -80,7 +80,7 @@ it('says which models runs wait for', async () => {
 it('adds up what the servers take of all workers, and knows nothing while one does not say so', async () => {
   const pool = (limit: number, url = 'http://gpu:8000/v1') => ({
     waiting: 3,
-    servers: [{ url, most: 16, limit }],
+    servers: [{ url, most: 16, limit, inFlight: 0, breaker: 'closed' }],
   })
   const joins = (id: string, limit: number, url?: string) =>
     announceWorker(

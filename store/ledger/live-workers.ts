@@ -17,8 +17,10 @@ export const announceEveryMs = 5_000
 export const PoolReport = z.object({
   /** Requests that wait for a slot. */
   waiting: z.number(),
-  /** `most`: requests at once of all workers together; `limit`: those of this one, for now. */
-  servers: z.array(z.object({ url: z.string(), most: z.number(), limit: z.number() })),
+  /** `most`: requests at once of all workers together; `limit`: those of this one, for now; `inFlight`: those that it has there. */
+  servers: z.array(
+    z.object({ url: z.string(), most: z.number(), limit: z.number(), inFlight: z.number(), breaker: z.string() }),
+  ),
 })
 export type PoolReport = z.infer<typeof PoolReport>
 

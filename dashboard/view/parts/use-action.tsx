@@ -4,7 +4,7 @@ import { ProblemBox } from './problem-box.tsx'
 export type Action = {
   run: (work: () => Promise<unknown>) => void
   isBusy: boolean
-  /** What went wrong the last time, as a box; null where nothing did. */
+  /** Says what went wrong the last time, as a box; null where nothing did. */
   problem: ReturnType<typeof ProblemBox> | null
 }
 

@@ -4,7 +4,7 @@ import { useEffect, useReducer, useRef, useState } from 'preact/hooks'
 
 type VirtualListProps = {
   count: number
-  /** The height of a row in pixels: all have the same. */
+  /** Is the height of a row in pixels: all have the same. */
   rowHeight: number
   label: string
   row: (index: number) => ComponentChildren
@@ -14,7 +14,7 @@ type VirtualListProps = {
   sticksToEnd?: boolean
   /** Is called when a person scrolls up. */
   onScrolledUp?: () => void
-  /** Another target is scrolled to. */
+  /** Is scrolled to when it is another one. */
   target?: { index: number } | undefined
 }
 

@@ -17,35 +17,22 @@ const colours: Readonly<Record<Item['status'], StatusColour>> = {
   stale: 'warn',
 }
 
+const columns = [
+  ['Status'],
+  ['Item'],
+  ['Operations', 'num'],
+  ['Changes', 'num wide'],
+  ['Findings', 'num wide'],
+  ['Tokens', 'num wide'],
+] as const
+
 /** Shows the items of a plan: who does what where, what they wait for, and what came of it. */
 export function AgendaItems({ items, runId }: { items: readonly Item[]; runId: string }) {
   return (
-    <TableBox label="Items of the plan">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Status</th>
-            <th scope="col">Item</th>
-            <th scope="col" class="num">
-              Operations
-            </th>
-            <th scope="col" class="num wide">
-              Changes
-            </th>
-            <th scope="col" class="num wide">
-              Findings
-            </th>
-            <th scope="col" class="num wide">
-              Tokens
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {items.map((item) => (
-            <ItemRow key={item.item_id} item={item} runId={runId} />
-          ))}
-        </tbody>
-      </table>
+    <TableBox label="Items of the plan" columns={columns}>
+      {items.map((item) => (
+        <ItemRow key={item.item_id} item={item} runId={runId} />
+      ))}
     </TableBox>
   )
 }

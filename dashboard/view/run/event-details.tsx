@@ -2,6 +2,7 @@ import type { Event } from '#client/wire.ts'
 import type { EventPages } from '../../core/event-pages.ts'
 import { wordsOf } from '../../core/event-words.ts'
 import { linkTo } from '../../core/route.ts'
+import { type Fact, Facts } from '../parts/facts.tsx'
 import { At } from '../parts/times.tsx'
 
 type DetailsProps = {
@@ -33,48 +34,27 @@ export function EventDetails({ event, pages, onGoTo, onClose }: DetailsProps) {
 }
 
 function EventFacts({ event, pages, onGoTo }: Omit<DetailsProps, 'onClose'>) {
-  const cause = event.causation_seq
+  const { causation_seq: cause, operation_id: operationId, origin } = event
   const effects = pages.effectsOf(event.seq)
-  return (
-    <dl class="facts">
-      <dt>When</dt>
-      <dd>
-        <At ts={event.ts} />
-      </dd>
-      <dt>By</dt>
-      <dd>
-        {event.origin.kind} {event.origin.id}
-      </dd>
-      {event.operation_id !== undefined && (
-        <>
-          <dt>Operation</dt>
-          <dd>
-            <a href={linkTo({ page: 'operation', runId: event.run_id, operationId: event.operation_id })}>
-              {event.agent} {event.operation_id}
-            </a>
-          </dd>
-        </>
-      )}
-      {cause !== undefined && (
-        <>
-          <dt>Follows from</dt>
-          <dd>
-            <EventLink seq={cause} event={pages.at(cause - 1)} onGoTo={onGoTo} />
-          </dd>
-        </>
-      )}
-      {effects.length > 0 && (
-        <>
-          <dt>Has caused</dt>
-          <dd class="stack tight">
-            {effects.map((effect) => (
-              <EventLink key={effect.seq} seq={effect.seq} event={effect} onGoTo={onGoTo} />
-            ))}
-          </dd>
-        </>
-      )}
-    </dl>
-  )
+  const facts: Fact[] = [
+    ['When', <At ts={event.ts} />],
+    ['By', `${origin.kind} ${origin.id}`],
+    [
+      'Operation',
+      operationId !== undefined && (
+        <a href={linkTo({ page: 'operation', runId: event.run_id, operationId })}>
+          {event.agent} {operationId}
+        </a>
+      ),
+    ],
+    ['Follows from', cause !== undefined && <EventLink seq={cause} event={pages.at(cause - 1)} onGoTo={onGoTo} />],
+    [
+      'Has caused',
+      effects.length > 0 &&
+        effects.map((effect) => <EventLink key={effect.seq} seq={effect.seq} event={effect} onGoTo={onGoTo} />),
+    ],
+  ]
+  return <Facts facts={facts} />
 }
 
 type EventLinkProps = {

@@ -5,6 +5,7 @@ import type { Run } from '#client/wire.ts'
 import type { OperationRow } from '../../core/outcome-tree.ts'
 import { linkTo } from '../../core/route.ts'
 import { hasWords, operationStatuses } from '../../core/run-words.ts'
+import { Choice, SearchField } from '../parts/choice.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { VirtualList } from '../parts/virtual-list.tsx'
 import { LoadLine } from './load-line.tsx'
@@ -20,21 +21,33 @@ export function OperationsTab({ run }: { run: Run }) {
   const version = list.version.value
   const [filter, setFilter] = useState<Filter>({ status: '', agent: '', words: '' })
   const rows = useMemo(() => [...list.rows.values()].filter((row) => matches(row, filter)), [version, filter])
+  const counted = operationStatuses.map((name) => [name, `${name} (${figure(run.counts[name])})`] as const)
+  const agents = [...new Set(run.funnel.map((part) => part.agent).concat(run.request.agents))].toSorted()
   return (
     <div class="stack">
       <div class="toolbar" role="search">
-        <FilterFields run={run} filter={filter} onChange={setFilter} />
+        <SearchField
+          label="Search the operations"
+          hint="Search by file, definition or error code"
+          value={filter.words}
+          onChange={(words) => setFilter({ ...filter, words })}
+        />
+        <Choice
+          label="Status"
+          value={filter.status}
+          options={[['', 'every status'], ...counted]}
+          onChange={(status) => setFilter({ ...filter, status })}
+        />
+        <Choice
+          label="Agent"
+          value={filter.agent}
+          options={[['', 'every agent'], ...agents]}
+          onChange={(agent) => setFilter({ ...filter, agent })}
+        />
         <LoadLine run={run} list={list} />
       </div>
       <div class="stack tight">
-        <div class="operation-line quiet" aria-hidden="true">
-          <span>Status</span>
-          <span>Definition</span>
-          <span class="wide">Agent</span>
-          <span class="wide">Error</span>
-          <span class="num wide">Took</span>
-          <span class="num wide">Tokens</span>
-        </div>
+        <Heads />
         <VirtualList
           count={rows.length}
           rowHeight={rowHeight}
@@ -49,43 +62,16 @@ export function OperationsTab({ run }: { run: Run }) {
   )
 }
 
-type FieldProps = { run: Run; filter: Filter; onChange: (filter: Filter) => void }
-
-function FilterFields({ run, filter, onChange }: FieldProps) {
-  const agents = [...new Set(run.funnel.map((part) => part.agent).concat(run.request.agents))].toSorted()
+function Heads() {
   return (
-    <>
-      <input
-        type="search"
-        class="grow"
-        placeholder="Search by file, definition or error code"
-        aria-label="Search the operations"
-        value={filter.words}
-        onInput={(event) => onChange({ ...filter, words: event.currentTarget.value })}
-      />
-      <select
-        aria-label="Status"
-        value={filter.status}
-        onChange={(event) => onChange({ ...filter, status: event.currentTarget.value })}
-      >
-        <option value="">every status</option>
-        {operationStatuses.map((name) => (
-          <option key={name} value={name}>
-            {name} ({figure(run.counts[name])})
-          </option>
-        ))}
-      </select>
-      <select
-        aria-label="Agent"
-        value={filter.agent}
-        onChange={(event) => onChange({ ...filter, agent: event.currentTarget.value })}
-      >
-        <option value="">every agent</option>
-        {agents.map((name) => (
-          <option key={name}>{name}</option>
-        ))}
-      </select>
-    </>
+    <div class="operation-line quiet" aria-hidden="true">
+      <span>Status</span>
+      <span>Definition</span>
+      <span class="wide">Agent</span>
+      <span class="wide">Error</span>
+      <span class="num wide">Took</span>
+      <span class="num wide">Tokens</span>
+    </div>
   )
 }
 

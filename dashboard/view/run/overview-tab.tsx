@@ -5,6 +5,7 @@ import type { WaitingFor } from '#schemas/waiting-schema.ts'
 import { linkTo } from '../../core/route.ts'
 import { totalsOf } from '../../core/run-words.ts'
 import { CountsBar } from '../parts/counts-bar.tsx'
+import { type Fact, Facts } from '../parts/facts.tsx'
 import { lazyPage } from '../parts/lazy-page.tsx'
 import { At, Since } from '../parts/times.tsx'
 import { ActiveOperations } from './active-operations.tsx'
@@ -127,45 +128,24 @@ function waitingWords(waited: WaitingFor): string {
 function Figures({ run }: { run: Run }) {
   const { total, ended } = totalsOf(run.counts)
   const { last_minute: pace, estimated_end: end, budget } = run
-  return (
-    <dl class="facts">
-      <dt>Ended</dt>
-      <dd>
-        {figure(ended)} of {figure(total)}
-        {run.ended_at === null && <span class="quiet"> ({figure(pace.operations)} in the last minute)</span>}
-      </dd>
-      <dt>Tokens</dt>
-      <dd>
-        {figure(run.tokens_in)} sent, {figure(run.tokens_out)} received
-        {run.ended_at === null && (
-          <span class="quiet">
-            {' '}
-            ({figure(pace.tokens_in)} and {figure(pace.tokens_out)} in the last minute)
-          </span>
-        )}
-      </dd>
-      {budget.tokens !== null && (
-        <>
-          <dt>Budget</dt>
-          <dd>
-            {figure(budget.used)} of {plural(budget.tokens, 'token')} used
-          </dd>
-        </>
-      )}
-      <dt>Took</dt>
-      <dd>{run.duration_ms === null ? <Since ts={run.accepted_at} /> : formatSeconds(run.duration_ms)}</dd>
-      {run.ended_at === null && (
-        <>
-          <dt>Estimated end</dt>
-          <dd>
-            {end === null ? 'not known yet' : <At ts={end.at} />} <span class="quiet">{end?.how}</span>
-          </dd>
-        </>
-      )}
-      <dt>Code</dt>
-      <dd>
-        {plural(run.files, 'file')}, {plural(run.nodes, 'node')}, {plural(run.findings, 'finding')}
-      </dd>
-    </dl>
-  )
+  const isOpen = run.ended_at === null
+  const lastMinute = (text: string) => isOpen && <span class="quiet"> ({text} in the last minute)</span>
+  const facts: Fact[] = [
+    ['Ended', [`${figure(ended)} of ${figure(total)}`, lastMinute(figure(pace.operations))]],
+    [
+      'Tokens',
+      [
+        `${figure(run.tokens_in)} sent, ${figure(run.tokens_out)} received`,
+        lastMinute(`${figure(pace.tokens_in)} and ${figure(pace.tokens_out)}`),
+      ],
+    ],
+    ['Budget', budget.tokens !== null && `${figure(budget.used)} of ${plural(budget.tokens, 'token')} used`],
+    ['Took', run.duration_ms === null ? <Since ts={run.accepted_at} /> : formatSeconds(run.duration_ms)],
+    [
+      'Estimated end',
+      isOpen && [end === null ? 'not known yet' : <At ts={end.at} />, <span class="quiet"> {end?.how}</span>],
+    ],
+    ['Code', `${plural(run.files, 'file')}, ${plural(run.nodes, 'node')}, ${plural(run.findings, 'finding')}`],
+  ]
+  return <Facts facts={facts} />
 }

@@ -1,12 +1,12 @@
-import type { ComponentChildren } from 'preact'
 import { plural } from '#domain/timeline/words.ts'
 import type { Run } from '#client/wire.ts'
+import { type Fact, Facts } from '../parts/facts.tsx'
 import { At } from '../parts/times.tsx'
 
 /** Shows what was asked for, and what of it was skipped. */
 export function RequestBox({ run }: { run: Run }) {
   const { request, environment } = run
-  const facts: [string, ComponentChildren][] = [
+  const facts: Fact[] = [
     ['Objective', request.objective],
     ['Agents', request.agents.join(', ')],
     ['Paths', request.paths?.join(' ')],
@@ -21,21 +21,12 @@ export function RequestBox({ run }: { run: Run }) {
     ['Priority', String(request.priority)],
     ['Accepted', <At ts={run.accepted_at} />],
     ['Ended', run.ended_at && <At ts={run.ended_at} />],
-    ...Object.entries(request.labels).map(([name, text]): [string, string] => [`Label ${name}`, text]),
+    ...Object.entries(request.labels).map(([name, text]): Fact => [`Label ${name}`, text]),
   ]
   return (
     <details class="box">
       <summary>What was asked for</summary>
-      <dl class="facts">
-        {facts.map(([name, value]) =>
-          value === undefined || value === null || value === '' ? null : (
-            <>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </>
-          ),
-        )}
-      </dl>
+      <Facts facts={facts} />
       {run.skipped > 0 && <h3>{plural(run.skipped, 'path')} skipped</h3>}
       <ul class="wrap">
         {run.skipped_files.map(({ path, reason }) => (

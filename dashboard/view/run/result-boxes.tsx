@@ -36,36 +36,26 @@ export function FailuresBox({ run }: { run: Run }) {
   return (
     <section class="box" aria-label="Failures">
       <h2>Failed and blocked</h2>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col" class="num">
-              Count
-            </th>
-            <th scope="col">What, and what to do</th>
+      <TableBox label="Failures by code" columns={[['Count', 'num'], ['What, and what to do']]}>
+        {run.failures.map((failure) => (
+          <tr key={failure.error_code}>
+            <td class="num">{figure(failure.count)}</td>
+            <td class="wrap">
+              <div>
+                <b>{failure.error_code ?? 'no code'}</b> {meaningOf(failure.error_code)}
+              </div>
+              <div>
+                First:{' '}
+                <a href={linkTo({ page: 'operation', runId: run.run_id, operationId: failure.operation_id })}>
+                  {failure.agent} on {nodePlace(failure.path, failure.qualified_name)}
+                </a>
+              </div>
+              {failure.reason !== null && <div class="quiet">{failure.reason}</div>}
+              {failure.error_code !== null && <div>→ {adviceOnOperation(failure.error_code).text}</div>}
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {run.failures.map((failure) => (
-            <tr key={failure.error_code}>
-              <td class="num">{figure(failure.count)}</td>
-              <td class="wrap">
-                <div>
-                  <b>{failure.error_code ?? 'no code'}</b> {meaningOf(failure.error_code)}
-                </div>
-                <div>
-                  First:{' '}
-                  <a href={linkTo({ page: 'operation', runId: run.run_id, operationId: failure.operation_id })}>
-                    {failure.agent} on {nodePlace(failure.path, failure.qualified_name)}
-                  </a>
-                </div>
-                {failure.reason !== null && <div class="quiet">{failure.reason}</div>}
-                {failure.error_code !== null && <div>→ {adviceOnOperation(failure.error_code).text}</div>}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </TableBox>
     </section>
   )
 }
@@ -81,31 +71,17 @@ export function FunnelBox({ run }: { run: Run }) {
   return (
     <section class="box" aria-label="Changes">
       <h2>Changes</h2>
-      <TableBox label="Changes of each agent">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Agent</th>
-              {steps.map((step) => (
-                <th key={step} scope="col" class="num">
-                  {step}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {run.funnel.map((row) => (
-              <tr key={row.agent}>
-                <th scope="row">{row.agent}</th>
-                {steps.map((step) => (
-                  <td key={step} class="num">
-                    {figure(row[step] ?? Number.NaN).replace('NaN', '–')}
-                  </td>
-                ))}
-              </tr>
+      <TableBox label="Changes of each agent" columns={[['Agent'], ...steps.map((step) => [step, 'num'] as const)]}>
+        {run.funnel.map((row) => (
+          <tr key={row.agent}>
+            <th scope="row">{row.agent}</th>
+            {steps.map((step) => (
+              <td key={step} class="num">
+                {row[step] === null ? '–' : figure(row[step])}
+              </td>
             ))}
-          </tbody>
-        </table>
+          </tr>
+        ))}
       </TableBox>
       <a href={linkTo({ page: 'run', runId: run.run_id, tab: 'review' })}>Review them</a>
     </section>

@@ -44,40 +44,23 @@ const post = { method: 'POST', json: {} } as const
 function SteeringButtons({ run, isBusy, send }: SteeringProps) {
   const isOpen = run.ended_at === null
   const accepted = run.funnel.reduce((sum, agent) => sum + agent.accepted, 0)
+  const asking = (part: string) => ({ disabled: isBusy, onAnswer: () => send(part, post) })
   return (
     <>
       {isOpen && run.budget.tokens !== null && <BudgetButton {...{ run, isBusy, send }} />}
-      {isOpen && (
-        <AskingButton
-          label={run.cancel_requested ? 'Cancelling …' : 'Cancel'}
-          title="Cancel the run?"
-          verb="Cancel the run"
-          isDangerous
-          disabled={isBusy || run.cancel_requested}
-          onAnswer={() => send('cancel', post)}
-        >
+      {run.cancel_requested && isOpen && <span class="quiet">Cancelling …</span>}
+      {!run.cancel_requested && isOpen && (
+        <AskingButton label="Cancel" title="Cancel the run?" verb="Cancel the run" isDangerous {...asking('cancel')}>
           <p>What has ended is kept; the rest is not done. It can be retried later.</p>
         </AskingButton>
       )}
       {!isOpen && isRetryable(run) && (
-        <AskingButton
-          label="Retry"
-          title="Retry what did not end well?"
-          verb="Retry"
-          disabled={isBusy}
-          onAnswer={() => send('retry', post)}
-        >
+        <AskingButton label="Retry" title="Retry what did not end well?" verb="Retry" {...asking('retry')}>
           <p>The run goes on with another generation: it repeats what failed, was blocked or was not done.</p>
         </AskingButton>
       )}
       {run.repository !== null && accepted > 0 && (
-        <AskingButton
-          label="Publish"
-          title="Open a pull request of what is accepted?"
-          verb="Publish"
-          disabled={isBusy}
-          onAnswer={() => send('publish', post)}
-        >
+        <AskingButton label="Publish" title="Open a pull request?" verb="Publish" {...asking('publish')}>
           <p>
             {plural(accepted, 'accepted change set')} go to {run.repository.owner}/{run.repository.name}.
           </p>

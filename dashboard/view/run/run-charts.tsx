@@ -80,8 +80,10 @@ function Chart({ name, times, values, colour }: ChartProps) {
 const chartHeight = 170
 
 function optionsOf(box: HTMLElement, line: string): uPlot.Options {
-  const style = getComputedStyle(box)
-  const colour = (name: string) => style.getPropertyValue(name)
+  const colour = (name: string) => {
+    box.style.color = `var(${name})` // only so a variable of two themes becomes a colour
+    return getComputedStyle(box).color
+  }
   const axis = { stroke: colour('--quiet'), grid: { stroke: colour('--line'), width: 1 }, ticks: { show: false } }
   const short = (value: number) => (value < 10_000 ? figure(value) : `${figure(Math.round(value / 1000))} k`)
   return {

@@ -4,6 +4,7 @@ import type { Event, Run } from '#client/wire.ts'
 import type { EventPage } from '#schemas/event-schema.ts'
 import type { Timeline } from '#schemas/timeline-schema.ts'
 import { type EventPages, openEventPages } from '../../core/event-pages.ts'
+import { Choice } from '../parts/choice.tsx'
 import { ProblemBox } from '../parts/problem-box.tsx'
 import { useLoaded } from '../parts/use-loaded.ts'
 import { VirtualList } from '../parts/virtual-list.tsx'
@@ -29,6 +30,9 @@ export function TimelineTab({ run, seq }: { run: Run; seq: number | undefined })
     setPart(partOf(number))
   })
   useEffect(() => void (seq !== undefined && goTo(seq)), [])
+  const parts = Array.from({ length: partOf(pages.count()) + 1 }, (_, at) => {
+    return [`${at}`, `events from ${figure(at * mostRows + 1)}`] as const
+  })
   return (
     <div class="stack">
       <div class="toolbar">
@@ -36,7 +40,9 @@ export function TimelineTab({ run, seq }: { run: Run; seq: number | undefined })
         <button aria-pressed={follows} onClick={() => setFollows(!follows)}>
           {run.ended_at === null ? 'Jump to live' : 'Jump to the end'}
         </button>
-        <PartChoice parts={partOf(pages.count()) + 1} part={part} onChange={setPart} />
+        {parts.length > 1 && (
+          <Choice label="Part" value={`${part}`} options={parts} onChange={(chosen) => setPart(Number(chosen))} />
+        )}
         <span class="quiet">
           {figure(pages.isAtEnd() ? pages.count() : pages.count() - 1)} events
           {pages.isAtEnd() ? '' : ', and those behind them'}
@@ -81,7 +87,7 @@ function useSelection(pages: EventPages, show: (seq: number) => void) {
 
 type EventListProps = {
   pages: EventPages
-  /** The index of the first row. */
+  /** Is the index of the first row. */
   base: number
   follows: boolean
   target: { index: number } | undefined
@@ -164,30 +170,9 @@ function CategoryChoice({ category, onChange }: { category: string; onChange: (c
   const { value } = useLoaded(runId, (signal) =>
     connection.json<Timeline>(`/v1/runs/${encodeURIComponent(runId)}/timeline`, { query: { limit: 1 }, signal }),
   )
-  const counts = Object.entries(value?.counts_by_category ?? {}).filter(([, count]) => count > 0)
-  return (
-    <select aria-label="Category" value={category} onChange={(event) => onChange(event.currentTarget.value)}>
-      <option value="">every category</option>
-      {counts.map(([name, count]) => (
-        <option key={name} value={name}>
-          {name.replaceAll('_', ' ')} ({figure(count)})
-        </option>
-      ))}
-    </select>
+  const counted = Object.entries(value?.counts_by_category ?? {}).flatMap(([name, count]) =>
+    count === 0 ? [] : [[name, `${name.replaceAll('_', ' ')} (${figure(count)})`] as const],
   )
-}
-
-type PartProps = { parts: number; part: number; onChange: (part: number) => void }
-
-function PartChoice({ parts, part, onChange }: PartProps) {
-  if (parts <= 1) return null
-  return (
-    <select aria-label="Part" value={part} onChange={(event) => onChange(Number(event.currentTarget.value))}>
-      {Array.from({ length: parts }, (_, at) => (
-        <option key={at} value={at}>
-          events from {figure(at * mostRows + 1)}
-        </option>
-      ))}
-    </select>
-  )
+  const options = [['', 'every category'] as const, ...counted]
+  return <Choice label="Category" value={category} options={options} onChange={onChange} />
 }

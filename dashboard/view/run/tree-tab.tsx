@@ -4,6 +4,7 @@ import type { Run } from '#client/wire.ts'
 import { linkTo } from '../../core/route.ts'
 import type { TreeRow } from '../../core/outcome-tree.ts'
 import { totalsOf } from '../../core/run-words.ts'
+import { Choice } from '../parts/choice.tsx'
 import { CountsBar } from '../parts/counts-bar.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { VirtualList } from '../parts/virtual-list.tsx'
@@ -12,9 +13,13 @@ import { useRun } from './run-context.ts'
 
 const rowHeight = 30
 
-/** What each choice shows. */
-const choices: Readonly<Record<string, readonly string[] | undefined>> = {
-  all: undefined,
+const shown = [
+  ['all', 'everything'],
+  ['failed', 'where something failed or was blocked'],
+  ['open', 'where something is still to be done'],
+] as const
+
+const statusesOf: Readonly<Record<string, readonly string[]>> = {
   failed: ['failed', 'blocked'],
   open: ['pending', 'ready', 'dispatched', 'running', 'waiting'],
 }
@@ -26,7 +31,7 @@ export function TreeTab({ run }: { run: Run }) {
   const [opened, setOpened] = useState<ReadonlySet<string>>()
   const [choice, setChoice] = useState('all')
   const open = useMemo(() => opened ?? new Set(list.tree.firstOpen()), [version, opened])
-  const rows = useMemo(() => list.tree.rows({ open, statuses: choices[choice] }), [version, open, choice])
+  const rows = useMemo(() => list.tree.rows({ open, statuses: statusesOf[choice] }), [version, open, choice])
   const toggle = (key: string) => {
     const next = new Set(open)
     if (!next.delete(key)) next.add(key)
@@ -35,11 +40,7 @@ export function TreeTab({ run }: { run: Run }) {
   return (
     <div class="stack">
       <div class="toolbar">
-        <select aria-label="Show" value={choice} onChange={(event) => setChoice(event.currentTarget.value)}>
-          <option value="all">everything</option>
-          <option value="failed">where something failed or was blocked</option>
-          <option value="open">where something is still to be done</option>
-        </select>
+        <Choice label="Show" value={choice} options={shown} onChange={setChoice} />
         <button onClick={() => setOpened(new Set())}>Close all</button>
         <LoadLine run={run} list={list} />
       </div>

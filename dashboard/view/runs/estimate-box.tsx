@@ -25,41 +25,27 @@ export function EstimateBox({ run, plan, agenda }: Estimate) {
   )
 }
 
+const columns = [
+  ['Agent'],
+  ['Nodes looked at', 'num'],
+  ['With a model', 'num'],
+  ['Without', 'num'],
+  ['Estimated tokens', 'num'],
+] as const
+
 function PlanTable({ plan }: { plan: PlanView }) {
-  const agents = Object.entries(plan.agents)
   return (
     <>
-      <TableBox label="Estimate of each agent">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Agent</th>
-              <th scope="col" class="num">
-                Nodes looked at
-              </th>
-              <th scope="col" class="num">
-                With a model
-              </th>
-              <th scope="col" class="num">
-                Without
-              </th>
-              <th scope="col" class="num">
-                Estimated tokens
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {agents.map(([name, agent]) => (
-              <tr key={name}>
-                <th scope="row">{name}</th>
-                <td class="num">{figure(agent.looked_at)}</td>
-                <td class="num">{figure(agent.planned)}</td>
-                <td class="num">{figure(agent.mechanical)}</td>
-                <td class="num">{figure(agent.estimated_tokens)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+      <TableBox label="Estimate of each agent" columns={columns}>
+        {Object.entries(plan.agents).map(([name, agent]) => (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            <td class="num">{figure(agent.looked_at)}</td>
+            <td class="num">{figure(agent.planned)}</td>
+            <td class="num">{figure(agent.mechanical)}</td>
+            <td class="num">{figure(agent.estimated_tokens)}</td>
+          </tr>
+        ))}
       </TableBox>
       <LeftOutList plan={plan} />
     </>

@@ -1,9 +1,9 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { plural } from '#domain/timeline/words.ts'
-import type { RunSummary } from '#schemas/run-schema.ts'
 import { matchesRun, runStatuses } from '../../core/run-words.ts'
 import { linkTo } from '../../core/route.ts'
 import { openRunsFeed } from '../../core/runs-feed.ts'
+import { Choice, SearchField } from '../parts/choice.tsx'
 import { PageHead } from '../parts/page-head.tsx'
 import { ProblemBox } from '../parts/problem-box.tsx'
 import { useMayWrite, usePage } from '../page-context.ts'
@@ -17,6 +17,10 @@ export function RunsPage() {
   const [status, setStatus] = useState('')
   const [words, setWords] = useState('')
   const list = feed.list.value
+  const counted = runStatuses.map((name) => {
+    const count = list?.runs.filter((run) => run.status === name).length ?? 0
+    return [name, `${name} (${count})`] as const
+  })
   const shown = list?.runs.filter((run) => (status === '' || run.status === status) && matchesRun(run, words))
   return (
     <>
@@ -28,7 +32,15 @@ export function RunsPage() {
         )}
       </PageHead>
       {feed.error.value !== undefined && <ProblemBox error={feed.error.value} />}
-      <Filters list={list?.runs ?? []} {...{ status, setStatus, words, setWords }} />
+      <div class="toolbar" role="search">
+        <SearchField
+          label="Search the runs"
+          hint="Search by id, objective, agent, label or repository"
+          value={words}
+          onChange={setWords}
+        />
+        <Choice label="Status" value={status} options={[['', 'every status'], ...counted]} onChange={setStatus} />
+      </div>
       {shown === undefined ? <p class="quiet">…</p> : <RunsTable runs={shown} />}
       {list !== undefined && shown !== undefined && (
         <p class="row quiet" role="status">
@@ -39,37 +51,5 @@ export function RunsPage() {
         </p>
       )}
     </>
-  )
-}
-
-type FilterProps = {
-  list: readonly RunSummary[]
-  status: string
-  setStatus: (status: string) => void
-  words: string
-  setWords: (words: string) => void
-}
-
-function Filters({ list, status, setStatus, words, setWords }: FilterProps) {
-  const count = (wanted: string) => list.filter((run) => run.status === wanted).length
-  return (
-    <div class="toolbar" role="search">
-      <input
-        type="search"
-        class="grow"
-        placeholder="Search by id, objective, agent, label or repository"
-        aria-label="Search the runs"
-        value={words}
-        onInput={(event) => setWords(event.currentTarget.value)}
-      />
-      <select aria-label="Status" value={status} onChange={(event) => setStatus(event.currentTarget.value)}>
-        <option value="">every status</option>
-        {runStatuses.map((name) => (
-          <option key={name} value={name}>
-            {name} ({count(name)})
-          </option>
-        ))}
-      </select>
-    </div>
   )
 }

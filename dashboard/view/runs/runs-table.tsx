@@ -9,38 +9,23 @@ import { StatusBadge } from '../parts/status-badge.tsx'
 import { At, Since } from '../parts/times.tsx'
 import { TableBox } from '../parts/table-box.tsx'
 
+const columns = [
+  ['Status'],
+  ['Run', 'widest'],
+  ['Operations', 'wide'],
+  ['Ended', 'num'],
+  ['Tokens', 'num wide'],
+  ['Accepted', 'wide'],
+  ['Took', 'num wide'],
+] as const
+
 export function RunsTable({ runs }: { runs: readonly RunSummary[] }) {
   if (runs.length === 0) return null
   return (
-    <TableBox label="Runs">
-      <table class="runs">
-        <thead>
-          <tr>
-            <th scope="col">Status</th>
-            <th scope="col">Run</th>
-            <th scope="col" class="wide">
-              Operations
-            </th>
-            <th scope="col" class="num">
-              Ended
-            </th>
-            <th scope="col" class="num wide">
-              Tokens
-            </th>
-            <th scope="col" class="wide">
-              Accepted
-            </th>
-            <th scope="col" class="num wide">
-              Took
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {runs.map((run) => (
-            <RunRow key={run.run_id} run={run} />
-          ))}
-        </tbody>
-      </table>
+    <TableBox label="Runs" columns={columns}>
+      {runs.map((run) => (
+        <RunRow key={run.run_id} run={run} />
+      ))}
     </TableBox>
   )
 }

@@ -1,4 +1,165 @@
-/** Is not built yet. */
+import { RemoraProblem } from '#client/connection.ts'
+import type { QueuePage, WorkerPage, WorkerView } from '#schemas/worker-schema.ts'
+import type { z } from 'zod'
+import { usePage } from '../page-context.ts'
+import { PageHead } from '../parts/page-head.tsx'
+import { ProblemBox } from '../parts/problem-box.tsx'
+import { Since } from '../parts/times.tsx'
+import { useLoaded } from '../parts/use-loaded.ts'
+
+type Seen = z.infer<typeof WorkerPage> & z.infer<typeof QueuePage>
+
+/** Shows the workers that live, the model servers as each of them sees it, and the queues. Only the operator's token may see them. */
 export function FleetPage() {
-  return <p>FleetPage</p>
+  const { connection } = usePage()
+  const { value, error, again } = useLoaded('fleet', async (signal) => {
+    const [workers, queues] = await Promise.all([
+      connection.json<z.infer<typeof WorkerPage>>('/v1/workers', { signal }),
+      connection.json<z.infer<typeof QueuePage>>('/v1/queues', { signal }),
+    ])
+    return { ...workers, ...queues }
+  })
+  const isForbidden = error instanceof RemoraProblem && error.code === 'AUTH_002'
+  return (
+    <>
+      <PageHead title="Fleet">
+        <button onClick={again}>Look again</button>
+      </PageHead>
+      {isForbidden && (
+        <p class="notice">
+          Workers and queues are shared by all projects: only the token that the service was started with shows them.
+        </p>
+      )}
+      {error !== undefined && !isForbidden && <ProblemBox error={error} onRetry={again} />}
+      {value && <Fleet seen={value} />}
+    </>
+  )
+}
+
+function Fleet({ seen: { workers, queues } }: { seen: Seen }) {
+  return (
+    <div class="stack">
+      <section>
+        <h2>Workers</h2>
+        {workers.length === 0 ? (
+          <p class="notice">No worker lives: nothing moves until one is started.</p>
+        ) : (
+          <Workers workers={workers} />
+        )}
+      </section>
+      <section>
+        <h2>Model servers</h2>
+        <Servers workers={workers} />
+      </section>
+      <section>
+        <h2>Queues</h2>
+        <div class="table-box">
+          <table>
+            <thead>
+              <tr>
+                <th>Queue</th>
+                <th class="num">Waiting</th>
+                <th class="num">Active</th>
+                <th class="num">Put off</th>
+              </tr>
+            </thead>
+            <tbody>
+              {queues.map(({ queue, waiting, active, delayed }) => (
+                <tr key={queue}>
+                  <td>{queue}</td>
+                  <td class="num">{waiting}</td>
+                  <td class="num">{active}</td>
+                  <td class="num">{delayed}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </section>
+    </div>
+  )
+}
+
+function Workers({ workers }: { workers: readonly WorkerView[] }) {
+  return (
+    <div class="table-box">
+      <table>
+        <thead>
+          <tr>
+            <th>Worker</th>
+            <th>Version</th>
+            <th>Started</th>
+            <th class="num">Slots</th>
+            <th class="num">Requests waiting</th>
+            <th>Models</th>
+            <th>Object store</th>
+          </tr>
+        </thead>
+        <tbody>
+          {workers.map((worker) => (
+            <tr key={worker.worker_id}>
+              <td class="mono">{worker.worker_id}</td>
+              <td>{worker.version}</td>
+              <td>
+                <Since ts={worker.started_at} />
+              </td>
+              <td class="num">{worker.slots}</td>
+              <td class="num">{worker.requests_waiting}</td>
+              <td>{worker.models.map(modelText).join(', ')}</td>
+              <td>{worker.object_store ?? 'works'}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function modelText({ model, is_working: isWorking, away_since: since }: WorkerView['models'][number]): string {
+  if (isWorking === null) return `${model}: not judged yet`
+  return isWorking ? `${model}: works` : `${model}: away since ${since ?? 'a moment'}`
+}
+
+/** Adds up what the workers have at each server. */
+function Servers({ workers }: { workers: readonly WorkerView[] }) {
+  const byUrl = Map.groupBy(
+    workers.flatMap(({ servers }) => servers),
+    ({ url }) => url,
+  )
+  if (byUrl.size === 0) return <p class="quiet">No worker has a model server.</p>
+  return (
+    <div class="table-box">
+      <table>
+        <thead>
+          <tr>
+            <th>Server</th>
+            <th class="num">In flight</th>
+            <th class="num">Limit now</th>
+            <th class="num">At most</th>
+            <th>Breakers</th>
+          </tr>
+        </thead>
+        <tbody>
+          {[...byUrl].map(([url, seen]) => (
+            <tr key={url}>
+              <td class="mono">{url}</td>
+              <td class="num">{sumOf(seen.map((server) => server.in_flight))}</td>
+              <td class="num">{sumOf(seen.map(({ limit }) => limit))}</td>
+              <td class="num">{Math.max(...seen.map((server) => server.max_in_flight))}</td>
+              <td>{breakersOf(seen)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, number) => sum + number, 0)
+}
+
+function breakersOf(seen: readonly WorkerView['servers'][number][]): string {
+  const notClosed = seen.filter(({ breaker }) => breaker !== 'closed').length
+  return notClosed === 0 ? 'closed' : `not closed at ${notClosed} of ${seen.length} workers`
 }

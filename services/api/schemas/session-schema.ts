@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { Scope } from '#domain/scope.ts'
+import { ScopeShape } from './token-schema.ts'
 
 export const SessionView = z
   .strictObject({
     project_id: z.string(),
     token_id: z.string().meta({ description: 'names the token, in logs and decisions' }),
     token_name: z.string().nullable(),
-    scopes: z.array(Scope),
+    scopes: z.array(ScopeShape),
     version: z.string().meta({ description: 'of the service' }),
   })
   .meta({ id: 'Session', description: 'whose token this is' })

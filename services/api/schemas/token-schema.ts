@@ -9,7 +9,7 @@ const tenYearsS = 10 * 365 * 24 * 60 * 60
 /** `\P{Cc}` for readers of the OpenAPI document whose patterns do not support Unicode properties. */
 const noControlCharacters = String.raw`^[^\u0000-\u001f\u007f-\u009f]*$`
 
-const ScopeShape = Scope.meta({ id: 'Scope' })
+export const ScopeShape = Scope.meta({ id: 'Scope' })
 
 const RequestsPerMinute = z.int().min(1).max(1_000_000)
 const OpenRuns = z.int().min(1).max(maxOpenRuns)

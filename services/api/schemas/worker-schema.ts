@@ -15,7 +15,9 @@ const WorkerServer = z
   .strictObject({
     url: z.string().meta({ description: 'without login and query' }),
     limit: z.int().meta({ description: 'requests that this worker may have there at once, for now; 0: it sends none' }),
+    in_flight: z.int().meta({ description: 'requests that this worker has there' }),
     max_in_flight: z.int().meta({ description: 'requests at once of all workers together' }),
+    breaker: z.string().meta({ description: '`open` after failures in a row: for a while nothing is sent there' }),
   })
   .meta({ id: 'WorkerServer' })
 
@@ -34,3 +36,14 @@ export const WorkerView = z
 export type WorkerView = z.infer<typeof WorkerView>
 
 export const WorkerPage = z.strictObject({ workers: z.array(WorkerView) }).meta({ id: 'WorkerPage' })
+
+export const QueueView = z
+  .strictObject({
+    queue: z.string(),
+    waiting: z.int().meta({ description: 'jobs that wait for somebody who takes them' }),
+    active: z.int(),
+    delayed: z.int().meta({ description: 'jobs that were put off' }),
+  })
+  .meta({ id: 'Queue' })
+
+export const QueuePage = z.strictObject({ queues: z.array(QueueView) }).meta({ id: 'QueuePage' })

@@ -9,7 +9,7 @@ export const sessionEndpoints = {
   begin: endpoint('runs:read', [], {
     method: 'post',
     path: '/v1/session',
-    operationId: 'beginSession',
+    operationId: 'setSession',
     summary: 'Keep the token in the browser',
     description: beginProse.trim(),
     responses: { 200: jsonAnswer('whose token it is', SessionView) },
@@ -24,7 +24,7 @@ export const sessionEndpoints = {
   end: endpoint('runs:read', [], {
     method: 'delete',
     path: '/v1/session',
-    operationId: 'endSession',
+    operationId: 'deleteSession',
     summary: 'Have the browser forget the token',
     responses: { 204: { description: 'it is forgotten' } },
   }),

@@ -24,6 +24,12 @@ export function sessionRoutes(): OpenAPIHono<ApiEnv> {
   return routes
 }
 
-function sessionView({ projectId, tokenId, name = null, scopes }: Caller): SessionView {
-  return { project_id: projectId, token_id: tokenId, token_name: name, scopes: [...scopes], version: packageVersion() }
+function sessionView({ projectId, tokenId, name, scopes }: Caller): SessionView {
+  return {
+    project_id: projectId,
+    token_id: tokenId,
+    token_name: name ?? null,
+    scopes: [...scopes],
+    version: packageVersion(),
+  }
 }

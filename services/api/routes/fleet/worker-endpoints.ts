@@ -1,4 +1,4 @@
-import { WorkerPage } from '#schemas/worker-schema.ts'
+import { QueuePage, WorkerPage } from '#schemas/worker-schema.ts'
 import { endpoint, jsonAnswer } from '../../http/endpoint.ts'
 
 export const workerEndpoints = {
@@ -10,5 +10,13 @@ export const workerEndpoints = {
     description:
       'Only for the token that the service was started with. A worker that fell silent is listed for 15 seconds.',
     responses: { 200: jsonAnswer('all of them', WorkerPage) },
+  }),
+  queues: endpoint('operator', [], {
+    method: 'get',
+    path: '/v1/queues',
+    operationId: 'listQueues',
+    summary: 'How many jobs each queue has',
+    description: 'Only for the token that the service was started with.',
+    responses: { 200: jsonAnswer('all queues', QueuePage) },
   }),
 } as const

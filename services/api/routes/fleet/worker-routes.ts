@@ -1,15 +1,24 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import type { WorkerReport } from '#store/ledger/live-workers.ts'
+import { type Producer } from '#store/queues/producer.ts'
+import { queueNames } from '#store/queues/catalog.ts'
 import type { WorkerView } from '#schemas/worker-schema.ts'
 import type { ApiEnv } from '../../http/api-env.ts'
 import { isoTime } from '../../http/schema-parts.ts'
 import { workerEndpoints } from './worker-endpoints.ts'
 
-export type WorkerRouteDeps = { readWorkers(): Promise<ReadonlyMap<string, WorkerReport>> }
+export type WorkerRouteDeps = {
+  readWorkers(): Promise<ReadonlyMap<string, WorkerReport>>
+  producer: Pick<Producer, 'countJobs'>
+}
 
-export function workerRoutes({ readWorkers }: WorkerRouteDeps): OpenAPIHono<ApiEnv> {
+export function workerRoutes({ readWorkers, producer }: WorkerRouteDeps): OpenAPIHono<ApiEnv> {
   const routes = new OpenAPIHono<ApiEnv>()
   routes.openapi(workerEndpoints.list, async (c) => c.json({ workers: workerViews(await readWorkers()) }, 200))
+  routes.openapi(workerEndpoints.queues, async (c) => {
+    const counted = queueNames.map(async (queue) => ({ queue, ...(await producer.countJobs(queue)) }))
+    return c.json({ queues: await Promise.all(counted) }, 200)
+  })
   return routes
 }
 
@@ -28,7 +37,9 @@ function workerViews(reports: ReadonlyMap<string, WorkerReport>): WorkerView[] {
         models: models.map(({ model, isWorking, awaySince }) => {
           return { model, is_working: isWorking, away_since: awaySince === null ? null : isoTime(awaySince) }
         }),
-        servers: (pool?.servers ?? []).map(({ url, limit, most }) => ({ url, limit, max_in_flight: most })),
+        servers: (pool?.servers ?? []).map(({ url, limit, most, inFlight, breaker }) => {
+          return { url, limit, in_flight: inFlight, max_in_flight: most, breaker }
+        }),
       }
     })
 }

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { Hono } from 'hono'
 import { AppError } from '#domain/error.ts'
 import type { ApiEnv } from '../../http/api-env.ts'
+import { pageEndpoint } from '../../service-endpoints.ts'
 
 /** scripts/build-dashboard.ts has written it; there are no folders in it. */
 const usualFolder = fileURLToPath(new URL('../../../../dashboard/dist/', import.meta.url))
@@ -36,6 +37,6 @@ export function pageRoutes(folder = usualFolder): Hono<ApiEnv> {
     })
   }
   return new Hono<ApiEnv>()
-    .get('/', () => answer('index.html', 'no-cache'))
-    .get('/:name{[\\w-]+\\.(?:js|css)}', (c) => answer(c.req.param('name'), forEver))
+    .get(pageEndpoint.path, () => answer('index.html', 'no-cache'))
+    .get('/assets/*', (c) => answer(c.req.path.slice('/assets/'.length), forEver))
 }

@@ -5,7 +5,7 @@ import { RepositoryRunBody, RunRequestBody } from '#schemas/run-request-schema.t
 import { agendaEndpoints } from '../agenda/agenda-endpoints.ts'
 import { askEndpoints } from '../agenda/ask-endpoints.ts'
 import { intakeEndpoints, RunSubmission } from '../intake/intake-endpoints.ts'
-import { probeEndpoints, referenceEndpoints } from '../../service-endpoints.ts'
+import { pageEndpoint, probeEndpoints, referenceEndpoints } from '../../service-endpoints.ts'
 import { changeEndpoints } from '../review/change-endpoints.ts'
 import { patchEndpoints } from '../review/patch-endpoints.ts'
 import { nodeEndpoints } from '../runs/node-endpoints.ts'
@@ -17,6 +17,8 @@ import { projectEndpoints } from '../access/project-endpoints.ts'
 import { usageEndpoints } from '../usage/usage-endpoints.ts'
 import { workerEndpoints } from '../fleet/worker-endpoints.ts'
 import { tokenEndpoints } from '../access/token-endpoints.ts'
+import { sessionEndpoints } from '../access/session-endpoints.ts'
+import { agentEndpoints } from '../fleet/agent-endpoints.ts'
 import { githubEndpoints } from '../github/github-endpoints.ts'
 import { GithubWebhook, webhookEndpoints } from '../webhooks/webhook-endpoints.ts'
 import { transcriptEndpoints } from '../transcript/transcript-endpoints.ts'
@@ -39,12 +41,13 @@ const groups: readonly { tag: string; endpoints: Readonly<Record<string, RouteCo
     },
   },
   { tag: 'Changes', endpoints: { ...changeEndpoints, ...patchEndpoints } },
-  { tag: 'Tokens', endpoints: tokenEndpoints },
+  { tag: 'Tokens', endpoints: { ...tokenEndpoints, ...sessionEndpoints } },
   { tag: 'Projects', endpoints: projectEndpoints },
+  { tag: 'Agents', endpoints: agentEndpoints },
   { tag: 'Workers', endpoints: workerEndpoints },
   { tag: 'Usage', endpoints: usageEndpoints },
   { tag: 'GitHub', endpoints: { ...githubEndpoints, ...webhookEndpoints } },
-  { tag: 'Service', endpoints: { ...probeEndpoints, ...referenceEndpoints } },
+  { tag: 'Service', endpoints: { ...probeEndpoints, dashboard: pageEndpoint, ...referenceEndpoints } },
 ]
 
 /** A test compares them with the routes that are served. */
