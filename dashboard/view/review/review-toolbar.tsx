@@ -3,16 +3,17 @@ import { useEffect, useState } from 'preact/hooks'
 import { pause } from '#client/timers.ts'
 import { countVerdicts, type ReviewFilter } from '../../core/review-filter.ts'
 import type { Verdict } from '../../core/review-fold.ts'
-import { counted, type ProofState } from '../../core/review-words.ts'
+import { counted } from '../../core/review-words.ts'
 import { usePage } from '../page-context.ts'
 import { Choice } from '../parts/choice.tsx'
 import { type ReviewScreen, setFilter, setLayout } from './review-screen.ts'
 
 const verdicts: readonly Verdict[] = ['pending', 'accepted', 'rejected']
-const proofs: readonly (readonly [ProofState, string])[] = [
+const proofs: readonly (readonly [NonNullable<ReviewFilter['evidence']>, string])[] = [
   ['passed', 'all checks hold'],
   ['failed', 'a check fails'],
   ['unchecked', 'not checked in full'],
+  ['left_out', 'left out of the patch'],
 ]
 
 type ToolbarProps = { screen: ReviewScreen; search: RefObject<HTMLInputElement | null> }
