@@ -3,56 +3,36 @@ import type { Token } from './diff-rows.ts'
 
 // highlight.js gives its tokens to an emitter. Ours gathers them for each line, so that no HTML is ever made of a repository's text.
 
-/** Loads the grammar of a language. Javascript's is within that of TypeScript, and C's within that of C++. */
-const loaders = {
-  bash: () => import('highlight.js/lib/languages/bash'),
-  cpp: () => import('highlight.js/lib/languages/cpp'),
-  csharp: () => import('highlight.js/lib/languages/csharp'),
-  css: () => import('highlight.js/lib/languages/css'),
-  go: () => import('highlight.js/lib/languages/go'),
-  ini: () => import('highlight.js/lib/languages/ini'),
-  java: () => import('highlight.js/lib/languages/java'),
-  json: () => import('highlight.js/lib/languages/json'),
-  lua: () => import('highlight.js/lib/languages/lua'),
-  markdown: () => import('highlight.js/lib/languages/markdown'),
-  php: () => import('highlight.js/lib/languages/php'),
-  python: () => import('highlight.js/lib/languages/python'),
-  ruby: () => import('highlight.js/lib/languages/ruby'),
-  rust: () => import('highlight.js/lib/languages/rust'),
-  typescript: () => import('highlight.js/lib/languages/typescript'),
-  xml: () => import('highlight.js/lib/languages/xml'),
-  yaml: () => import('highlight.js/lib/languages/yaml'),
-} as const satisfies Record<string, () => Promise<{ default: LanguageFn }>>
-export type Language = keyof typeof loaders
+type Row = { load: () => Promise<{ default: LanguageFn }>; endings: string }
 
-const endings: Readonly<Record<Language, string>> = {
-  bash: 'sh bash bats ksh',
-  cpp: 'c h cc cpp cxx hh hpp hxx ipp inl',
-  csharp: 'cs csx',
-  css: 'css',
-  go: 'go',
-  ini: 'toml ini cfg',
-  java: 'java',
-  json: 'json jsonc webmanifest',
-  lua: 'lua',
-  markdown: 'md markdown mdown',
-  php: 'php phtml',
-  python: 'py pyi pym',
-  ruby: 'rb rake gemspec Rakefile Gemfile',
-  rust: 'rs',
-  typescript: 'ts mts cts tsx js mjs cjs jsx',
-  xml: 'html htm xhtml xml svg',
-  yaml: 'yaml yml',
+/** The languages of the page, each with how files of it end. Javascript's grammar is within TypeScript's, and C's within C++'s. */
+const languages: Readonly<Record<string, Row>> = {
+  bash: { load: () => import('highlight.js/lib/languages/bash'), endings: 'sh bash bats ksh' },
+  cpp: { load: () => import('highlight.js/lib/languages/cpp'), endings: 'c h cc cpp cxx hh hpp hxx ipp inl' },
+  csharp: { load: () => import('highlight.js/lib/languages/csharp'), endings: 'cs csx' },
+  css: { load: () => import('highlight.js/lib/languages/css'), endings: 'css' },
+  go: { load: () => import('highlight.js/lib/languages/go'), endings: 'go' },
+  ini: { load: () => import('highlight.js/lib/languages/ini'), endings: 'toml ini cfg' },
+  java: { load: () => import('highlight.js/lib/languages/java'), endings: 'java' },
+  json: { load: () => import('highlight.js/lib/languages/json'), endings: 'json jsonc webmanifest' },
+  lua: { load: () => import('highlight.js/lib/languages/lua'), endings: 'lua' },
+  markdown: { load: () => import('highlight.js/lib/languages/markdown'), endings: 'md markdown mdown' },
+  php: { load: () => import('highlight.js/lib/languages/php'), endings: 'php phtml' },
+  python: { load: () => import('highlight.js/lib/languages/python'), endings: 'py pyi pym' },
+  ruby: { load: () => import('highlight.js/lib/languages/ruby'), endings: 'rb rake gemspec Rakefile Gemfile' },
+  rust: { load: () => import('highlight.js/lib/languages/rust'), endings: 'rs' },
+  typescript: { load: () => import('highlight.js/lib/languages/typescript'), endings: 'ts mts cts tsx js mjs cjs jsx' },
+  xml: { load: () => import('highlight.js/lib/languages/xml'), endings: 'html htm xhtml xml svg' },
+  yaml: { load: () => import('highlight.js/lib/languages/yaml'), endings: 'yaml yml' },
 }
-const isLanguage = (name: string): name is Language => name in loaders
 const languageByEnding = new Map(
-  Object.entries(endings).flatMap(([language, names]) =>
-    isLanguage(language) ? names.split(' ').map((ending) => [ending, language] as const) : [],
+  Object.entries(languages).flatMap(([name, { endings }]) =>
+    endings.split(' ').map((ending) => [ending, name] as const),
   ),
 )
 
 /** Returns the language of a file by its name; undefined where the page has no grammar for it. */
-export function languageOf(path: string): Language | undefined {
+export function languageOf(path: string): string | undefined {
   return languageByEnding.get(path.split(/[./]/).at(-1) ?? '')
 }
 
@@ -62,11 +42,11 @@ export type Highlight = (lines: readonly string[]) => Token[][]
 /** Longer texts are shown without colours. */
 const mostCharacters = 60_000
 
-const loading = new Map<Language, Promise<Highlight>>()
+const loading = new Map<string, Promise<Highlight>>()
 let core: Promise<HLJSApi> | undefined
 
 /** Loads what a language needs when it is first seen. */
-export function loadHighlight(language: Language): Promise<Highlight> {
+export function loadHighlight(language: string): Promise<Highlight> {
   const known = loading.get(language)
   if (known !== undefined) return known
   const promise = load(language)
@@ -75,12 +55,14 @@ export function loadHighlight(language: Language): Promise<Highlight> {
   return promise
 }
 
-async function load(language: Language): Promise<Highlight> {
+async function load(language: string): Promise<Highlight> {
   core ??= import('highlight.js/lib/core').then(({ default: hljs }) => {
     hljs.configure({ __emitter: TokenEmitter })
     return hljs
   })
-  const [hljs, { default: grammar }] = await Promise.all([core, loaders[language]()])
+  const row = languages[language]
+  if (row === undefined) throw new Error(`the page has no grammar of ${language}`)
+  const [hljs, { default: grammar }] = await Promise.all([core, row.load()])
   hljs.registerLanguage(language, grammar)
   return (lines) => {
     const code = lines.join('\n')

@@ -27,15 +27,19 @@ export async function filesOfDrop(items: DataTransferItemList): Promise<PickedFi
   // The list is emptied once the event is over.
   const entries = Array.from(items, (item) => item.webkitGetAsEntry()).filter((entry) => entry !== null)
   const [only, ...others] = entries
-  if (only instanceof FileSystemDirectoryEntry && others.length === 0) return filesIn(only, '')
+  if (only !== undefined && isFolder(only) && others.length === 0) return filesIn(only, '')
   return (await Promise.all(entries.map(async (entry) => filesAt(entry, '')))).flat()
 }
+
+// In Chromium what was dropped is of other classes than those of the standard.
+const isFolder = (entry: FileSystemEntry): entry is FileSystemDirectoryEntry => entry.isDirectory
+const isFile = (entry: FileSystemEntry): entry is FileSystemFileEntry => entry.isFile
 
 async function filesAt(entry: FileSystemEntry, parent: string): Promise<PickedFile[]> {
   const path = `${parent}${entry.name}`
   if (!isSent(path)) return []
-  if (entry instanceof FileSystemDirectoryEntry) return filesIn(entry, `${path}/`)
-  if (!(entry instanceof FileSystemFileEntry)) return []
+  if (isFolder(entry)) return filesIn(entry, `${path}/`)
+  if (!isFile(entry)) return []
   const file = await new Promise<File>((resolve, reject) => entry.file(resolve, reject))
   return [{ path, file }]
 }

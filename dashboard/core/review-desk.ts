@@ -1,13 +1,11 @@
-import { signal } from '@preact/signals'
-import { type Connection, NoAnswer, RemoraProblem } from '#client/connection.ts'
-import { readStream } from '#client/read-stream.ts'
-import { pause } from '#client/timers.ts'
-import type { Event, EventCategory, Run } from '#client/wire.ts'
+import { effect, signal } from '@preact/signals'
+import type { Connection } from '#client/connection.ts'
+import type { Event, Run } from '#client/wire.ts'
 import type { z } from 'zod'
 import type { ChangePage } from '#schemas/change-schema.ts'
 import { type MadeDecision, decisionIn, type ReviewedSets, withDecision, withListed } from './review-fold.ts'
-import { whileAwake } from './while-awake.ts'
 import { deciderOf, nameOfChange } from './review-words.ts'
+import type { RunFeed } from './run-feed.ts'
 
 export function isEndedRun(run: Run | undefined): boolean {
   return typeof run?.ended_at === 'string'
@@ -22,25 +20,19 @@ export type ListState = { kind: 'reading' } | { kind: 'whole' } | { kind: 'faile
 export type ReviewDesk = ReturnType<typeof openReviewDesk>
 
 const pageSize = 100
-const retryMs = 2_000
-/** Decisions and pull requests come after the end of a run, when its own stream has ended: so it is the stream of the project that is read. */
-const path = '/v1/events'
-const categories: readonly EventCategory[] = ['decision', 'worker_output', 'run_lifecycle', 'failed']
 
-/** Knows the change sets of a run, and follows what becomes of them until `close`. `me` is the id of the page's token. */
-export function openReviewDesk(connection: Connection, runId: string, me: string) {
+type DeskOptions = { connection: Connection; runId: string; feed: RunFeed; me: string }
+
+/** Knows the change sets of a run, and what becomes of them by its feed, until `close`. `me` is the id of the page's token. */
+export function openReviewDesk({ connection, runId, feed, me }: DeskOptions) {
   const closing = new AbortController()
   const runPath = `/v1/runs/${encodeURIComponent(runId)}`
   const state = {
-    run: signal<Run | undefined>(undefined),
     sets: signal<ReviewedSets>(new Map()),
     list: signal<ListState>({ kind: 'reading' }),
     /** Counts the change sets that were made since the list was read. */
     fresh: signal(0),
     notice: signal<Notice | undefined>(undefined),
-  }
-  const readRun = async () => {
-    state.run.value = await connection.json<Run>(runPath, { signal: closing.signal })
   }
   const list = openList(connection, { runPath, signal: closing.signal, state })
   const take = (event: Event) => {
@@ -50,18 +42,24 @@ export function openReviewDesk(connection: Connection, runId: string, me: string
     // A run that ends has composed its patch: it is known now what collides.
     if (event.event === 'run.completed' || event.event === 'run.reopened' || event.event === 'run.failed')
       void list.read()
-    if (event.category === 'run_lifecycle' || event.event === 'publication.failed') void readRun().catch(() => {})
     state.notice.value = publicationNotice(event) ?? state.notice.value
   }
-  const whenConnected = (isAnew: boolean) => {
-    void readRun().catch(() => {})
-    if (isAnew || state.list.value.kind === 'failed') void list.read()
+  const ignore = feed.onEvents((events) => events.forEach(take))
+  let era: number | undefined
+  const stop = effect(() => {
+    const [isOther, isThere] = [feed.era.value !== era, feed.link.value.kind !== 'broken']
+    era = feed.era.value
+    if (isOther || (isThere && state.list.peek().kind === 'failed')) void list.read()
+  })
+  const close = () => {
+    stop()
+    ignore()
+    closing.abort()
   }
-  void whileAwake(follower({ connection, runId, take, whenConnected }), closing.signal)
-  return { ...state, connection, runId, runPath, me, readAgain: list.read, close: () => closing.abort() }
+  return { ...state, run: feed.run, connection, runId, runPath, me, readAgain: list.read, close }
 }
 
-type DeskState = Pick<ReviewDesk, 'run' | 'sets' | 'list' | 'fresh' | 'notice'>
+type DeskState = Pick<ReviewDesk, 'sets' | 'list' | 'fresh' | 'notice'>
 
 /** Reads the list page by page; asked for again meanwhile, it is read again after that. */
 function openList(
@@ -97,39 +95,6 @@ function openList(
       }
       isReading = false
     },
-  }
-}
-
-type Following = {
-  connection: Connection
-  runId: string
-  take: (event: Event) => void
-  /** `isAnew`: what happened before is not told again. */
-  whenConnected: (isAnew: boolean) => void
-}
-
-/** Returns what follows the events of a run, also after its end; called again, it goes on where it stopped. */
-function follower({ connection, runId, take, whenConnected }: Following): (spell: AbortSignal) => Promise<void> {
-  let after: string | undefined
-  return async (spell) => {
-    while (!spell.aborted) {
-      try {
-        for await (const frame of readStream(connection, path, { after, categories, signal: spell })) {
-          if (frame.type === 'connected') {
-            whenConnected(after === undefined)
-            after ??= frame.id
-          }
-          if (frame.type === 'resync') after = undefined
-          if (frame.type !== 'event') continue
-          after = frame.id
-          if (frame.event.run_id === runId) take(frame.event)
-        }
-      } catch (error) {
-        if (spell.aborted) return
-        if (!(error instanceof NoAnswer) && !(error instanceof RemoraProblem)) throw error
-        await pause(retryMs, spell).catch(() => {})
-      }
-    }
   }
 }
 

@@ -5,7 +5,8 @@ import { proofOf, type ProofState } from './review-words.ts'
 export type ReviewFilter = {
   agent?: string | undefined
   path?: string | undefined
-  evidence?: ProofState | undefined
+  /** `left_out`: it is not in the proposed patch. */
+  evidence?: ProofState | 'left_out' | undefined
   verdict?: Verdict | undefined
 }
 
@@ -20,7 +21,8 @@ export function shownSets(sets: ReviewedSets, filter: ReviewFilter, kept: Readon
 function meets(set: ReviewedSet, { agent, path, evidence, verdict }: ReviewFilter, kept: ReadonlySet<string>): boolean {
   const { change } = set
   if (agent !== undefined && change.agent !== agent) return false
-  if (evidence !== undefined && proofOf(change) !== evidence) return false
+  if (evidence === 'left_out' && change.conflict === undefined) return false
+  if (evidence !== undefined && evidence !== 'left_out' && proofOf(change) !== evidence) return false
   if (verdict !== undefined && verdictOf(set) !== verdict && !kept.has(change.change_set_id)) return false
   return path === undefined || hasWord(set, path.trim().toLowerCase())
 }

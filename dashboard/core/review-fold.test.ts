@@ -121,6 +121,7 @@ test('a change that was decided on stays in sight while the filter is the same',
     shownSets(sets, filter, new Set(kept)).map((set) => set.change.change_set_id)
   expect(ids({ verdict: 'pending' })).toEqual(['c2', 'c3'])
   expect(ids({ verdict: 'pending' }, ['c1'])).toEqual(['c1', 'c2', 'c3'])
+  expect(ids({ evidence: 'left_out' })).toEqual([])
   expect(ids({ path: 'B.PY', agent: 'docstring' })).toEqual(['c3'])
 })
 

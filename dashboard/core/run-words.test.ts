@@ -5,7 +5,6 @@ import { requestOf, type Wish } from './submission.ts'
 
 const wish: Wish = {
   agents: ['lint'],
-  otherAgents: '',
   objective: '',
   isApproved: true,
   paths: '',
@@ -38,10 +37,8 @@ test('durations have one or two units', () => {
 
 test('a wish becomes a request without what was left empty', () => {
   expect(requestOf({ ...wish, agents: [] })).toBeUndefined()
-  expect(
-    requestOf({ ...wish, otherAgents: 'lint, mine', paths: 'src/**  docs', operations: '5', budget: 'x' }),
-  ).toEqual({
-    agents: ['lint', 'mine'],
+  expect(requestOf({ ...wish, paths: 'src/**  docs', operations: '5', budget: 'x' })).toEqual({
+    agents: ['lint'],
     paths: ['src/**', 'docs'],
     limits: { operations: 5 },
   })

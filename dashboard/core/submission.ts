@@ -7,7 +7,6 @@ import type { PlanView } from '#schemas/plan-schema.ts'
 /** Holds what somebody has filled in. Lists are as they were written. */
 export type Wish = {
   agents: readonly string[]
-  otherAgents: string
   objective: string
   isApproved: boolean
   paths: string
@@ -22,7 +21,7 @@ const listed = (text: string) => text.split(/[\s,]+/).filter((part) => part !== 
 
 /** Makes the request that a wish comes to; undefined while neither agents nor an objective are named. */
 export function requestOf(wish: Wish): RunRequest | undefined {
-  const agents = [...new Set([...wish.agents, ...listed(wish.otherAgents)])]
+  const agents = [...wish.agents]
   const objective = wish.objective.trim()
   const paths = listed(wish.paths)
   const [operations, tokens] = [Number(wish.operations), Number(wish.budget)]

@@ -1,16 +1,20 @@
+import { useEffect } from 'preact/hooks'
+import type { Event } from '#client/wire.ts'
 import { counted } from '../../core/review-words.ts'
+import { usePage } from '../page-context.ts'
+import { useLoaded } from '../parts/use-loaded.ts'
 import { ProblemBox } from '../parts/problem-box.tsx'
 import { QuestionBox } from './question-box.tsx'
 import { readQuestions } from './read-questions.ts'
-import { useFollowed } from './use-followed.ts'
+import { useRun } from '../run/run-context.ts'
 
 /** Shows what a run has asked people: the open questions first, then the others, the newest first. */
 export function QuestionsTab({ runId }: { runId: string }) {
-  const { value, error, again } = useFollowed(`questions ${runId}`, {
-    load: (connection, signal) => readQuestions(connection, runId, { signal }),
-    categories: ['escalation', 'worker_call', 'run_lifecycle', 'blocked', 'failed'],
-    isAbout: ({ run_id: id }) => id === runId,
-  })
+  const { connection } = usePage()
+  const { feed } = useRun()
+  const key = `questions ${runId} ${feed.era.value}`
+  const { value, error, again } = useLoaded(key, (signal) => readQuestions(connection, runId, { signal }))
+  useEffect(() => feed.onEvents((events) => events.some(mayChangeQuestions) && again()), [feed, again])
   if (value === undefined)
     return error === undefined ? <p class="quiet">…</p> : <ProblemBox error={error} onRetry={again} />
   const open = value.filter(({ status }) => status === 'open')
@@ -23,4 +27,9 @@ export function QuestionsTab({ runId }: { runId: string }) {
       ))}
     </div>
   )
+}
+
+/** Questions are asked and answered, and are over with their operation or the run. */
+function mayChangeQuestions({ category, event }: Event): boolean {
+  return ['escalation', 'run_lifecycle', 'failed', 'blocked'].includes(category) || event === 'operation.resumed'
 }

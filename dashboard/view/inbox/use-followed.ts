@@ -1,10 +1,11 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import { type Connection, NoAnswer } from '#client/connection.ts'
 import { readStream } from '#client/read-stream.ts'
 import { pause } from '#client/timers.ts'
 import type { Event, EventCategory } from '#client/wire.ts'
 import { openRefresh } from '../../core/refresh.ts'
 import { whileAwake } from '../../core/while-awake.ts'
+import { type Loaded, useLoaded } from '../parts/use-loaded.ts'
 import { usePage } from '../page-context.ts'
 
 type Followed<T> = {
@@ -21,35 +22,16 @@ const retryMs = 2_000
  * Loads something when the page is shown and when `key` changes, and again, at most once a second, when an event says that it may be another.
  * The events are those of the project: the stream of a run ends with it, and what is shown may change after that.
  */
-export function useFollowed<T>(
-  key: string,
-  followed: Followed<T>,
-): { value: T | undefined; error: unknown; again: () => void } {
+export function useFollowed<T>(key: string, { load, categories, isAbout }: Followed<T>): Loaded<T> {
   const { connection } = usePage()
-  const [state, setState] = useState<{ key: string; value?: T; error?: unknown }>({ key })
-  const again = useRef(() => {})
+  const loaded = useLoaded(key, (signal) => load(connection, signal))
   useEffect(() => {
     const closing = new AbortController()
-    const read = async () => {
-      try {
-        const value = await followed.load(connection, closing.signal)
-        if (!closing.signal.aborted) setState({ key, value })
-      } catch (error) {
-        if (!closing.signal.aborted) setState((before) => ({ ...before, key, error }))
-      }
-    }
-    again.current = openRefresh(read, readEveryMs, closing.signal)
-    const follow = (signal: AbortSignal) => followEvents(connection, { ...followed, changed: again.current, signal })
-    void whileAwake(follow, closing.signal)
+    const changed = openRefresh(async () => loaded.again(), readEveryMs, closing.signal)
+    void whileAwake((signal) => followEvents(connection, { categories, isAbout, changed, signal }), closing.signal)
     return () => closing.abort()
-    // What is loaded is another one when the key is.
   }, [connection, key])
-  const isCurrent = state.key === key
-  return {
-    value: isCurrent ? state.value : undefined,
-    error: isCurrent ? state.error : undefined,
-    again: again.current,
-  }
+  return loaded
 }
 
 type Following = Pick<Followed<unknown>, 'categories' | 'isAbout'> & { changed: () => void; signal: AbortSignal }

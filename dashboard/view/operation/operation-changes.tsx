@@ -43,7 +43,7 @@ function Change({ change }: { change: ChangeView }) {
   return (
     <article class={`change ${verdict}`}>
       <header class="change-head">
-        <h3>
+        <h3 class="change-name">
           Generation {generation}
           {rules.length > 0 && <span class="mono"> ({rules.join(', ')})</span>}
           {isRedone && <span class="quiet"> made again since, otherwise</span>}

@@ -1,8 +1,8 @@
-import { type ComponentChildren, Fragment } from 'preact'
 import type { OperationView } from '#schemas/operation-schema.ts'
 import { durationWords } from '../../core/conversation.ts'
 import { linkTo } from '../../core/route.ts'
 import { counted, visibleText } from '../../core/review-words.ts'
+import { type Fact, Facts } from '../parts/facts.tsx'
 import { At } from '../parts/times.tsx'
 
 /** Says what an operation is about, and what it took. */
@@ -21,7 +21,7 @@ export function OperationFacts({ operation }: { operation: OperationView }) {
   const other = (operationId: string, words: string) => (
     <a href={linkTo({ page: 'operation', runId, operationId })}>{words}</a>
   )
-  const facts: readonly (readonly [string, ComponentChildren])[] = [
+  const facts: readonly Fact[] = [
     [node.kind, <span class="mono">{visibleText(`${node.path}:${node.start_line}–${node.end_line}`)}</span>],
     ['Said', outcome !== null && outcome.reason === undefined && visibleText(outcome.summary)],
     ['Started', startedAt !== null && <At ts={startedAt} />],
@@ -31,18 +31,7 @@ export function OperationFacts({ operation }: { operation: OperationView }) {
     ['Does again', repeats !== null && other(repeats, 'what an earlier operation did')],
     ['Done again', next !== null && other(next, 'by a later operation: this one does not count any more')],
   ]
-  return (
-    <dl class="facts">
-      {facts.map(([name, value]) =>
-        value === false || value === null ? null : (
-          <Fragment key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </Fragment>
-        ),
-      )}
-    </dl>
-  )
+  return <Facts facts={facts} />
 }
 
 function tookText({ turns, duration_ms: ms, tokens }: NonNullable<OperationView['outcome']>): string {

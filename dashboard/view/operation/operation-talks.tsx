@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { OperationView } from '#schemas/operation-schema.ts'
 import type { TranscriptView } from '#schemas/transcript-schema.ts'
+import { Choice } from '../parts/choice.tsx'
 import { useLoaded } from '../parts/use-loaded.ts'
 import { usePage } from '../page-context.ts'
 import { Conversation } from './conversation.tsx'
@@ -28,12 +29,12 @@ export function OperationTalks({ operation }: { operation: OperationView }) {
       <div class="row">
         <h2>Conversation</h2>
         {talks.length > 0 && (
-          <select aria-label="Beside it" value={beside} onChange={(event) => setBeside(event.currentTarget.value)}>
-            <option value="">Compare with …</option>
-            {talks.map(({ words }) => (
-              <option key={words}>{words}</option>
-            ))}
-          </select>
+          <Choice
+            label="Beside it"
+            value={beside}
+            options={[['', 'Compare with …'], ...talks.map(({ words }) => words)]}
+            onChange={setBeside}
+          />
         )}
       </div>
       <div class={chosen === undefined ? 'talks' : 'talks two'}>

@@ -14,6 +14,7 @@ export function CardHead({ screen, set, path, mayDecide, isViewed, isOpen }: Hea
   const id = change.change_set_id
   const { added, removed } = useMemo(() => countLines(change.diff, path), [change.diff, path])
   const verdict = verdictOf(set)
+  const Title = path === undefined ? 'h2' : 'h3' // below that of the file
   const isFile = change.qualified_name === change.path
   const rules = change.rules.length > 0 ? ` (${change.rules.join(', ')})` : ''
   return (
@@ -26,12 +27,12 @@ export function CardHead({ screen, set, path, mayDecide, isViewed, isOpen }: Hea
       >
         {isOpen ? '▾' : '▸'}
       </button>
-      <h3>
+      <Title class="change-name">
         <span class="quiet">{change.agent}</span>{' '}
         {path === undefined && <span class="mono">{visibleText(change.path)}</span>}{' '}
         <b class="mono">{isFile ? '' : visibleText(change.qualified_name)}</b>
         <span class="mono">{rules}</span>
-      </h3>
+      </Title>
       <span class="lines">
         <span class="good">+{added}</span> <span class="bad">−{removed}</span>
       </span>

@@ -67,6 +67,7 @@ function CardBody({ screen, set: { change }, path }: CardProps) {
             <span class="detail">{visibleText(conflict.reason)}</span>
           </p>
         )}
+        {change.diff.includes(secretMark) && <p class="warn">{secretMark} stands for a secret of the repository.</p>}
         {change.is_redone && <p class="warn">It has been made again since, otherwise.</p>}
         <EvidencePanel
           evidence={path === undefined ? change.evidence : change.evidence.filter((proof) => proof.path === path)}
@@ -85,6 +86,8 @@ function CardBody({ screen, set: { change }, path }: CardProps) {
   )
 }
 
+/** The service shows it instead of a secret. */
+const secretMark = '[secret]'
 const mostNamed = 5
 
 function BuiltOn({ screen, ids, words }: { screen: ReviewScreen; ids: readonly string[]; words: string }) {

@@ -5,7 +5,11 @@ import { reject, type ReviewScreen } from './review-screen.ts'
 export function RejectForm({ screen, isByProgram }: { screen: ReviewScreen; isByProgram: boolean }) {
   const text = useRef<HTMLTextAreaElement>(null)
   const { rejecting } = screen
-  useEffect(() => text.current?.focus(), [])
+  useEffect(() => {
+    const card = text.current?.closest('article')
+    text.current?.focus()
+    return () => card?.focus({ preventScroll: true })
+  }, [])
   const given = rejecting.value
   if (given === undefined) return null
   const press = (event: KeyboardEvent) => {

@@ -21,7 +21,9 @@ export function ReviewActions({ screen, mayDecide }: { screen: ReviewScreen; may
       .finally(() => setBusy(undefined))
   }
   const rejected = [...desk.sets.value.values()].filter(mayBeRetried)
-  const isOver = isEndedRun(desk.run.value)
+  const run = desk.run.value
+  const isOver = isEndedRun(run)
+  const leftOut = run?.accepted_left_out ?? 0
   const shown = screen.shown.value.length
   return (
     <div class="row review-actions">
@@ -43,6 +45,7 @@ export function ReviewActions({ screen, mayDecide }: { screen: ReviewScreen; may
       <button disabled={accepted === 0 || busy !== undefined} onClick={doing('patch', () => savePatch(desk))}>
         {busy === 'patch' ? 'Composing …' : 'Download accepted patch'}
       </button>
+      {leftOut > 0 && <span class="warn">{counted(leftOut, 'accepted change')} left out of it</span>}
       {mayDecide && (
         <PullRequest
           desk={desk}

@@ -36,7 +36,7 @@ function pressed({ key, ctrlKey, metaKey, altKey }: KeyboardEvent) {
 }
 
 function placeOf(target: EventTarget | null) {
-  const isTyping = target instanceof Element && target.closest('input, textarea, select, [contenteditable]') !== null
+  const isTyping = target instanceof Element && target.closest('input:not([type=checkbox]), textarea, select') !== null
   return {
     isElsewhere: isTyping || document.querySelector('dialog[open]') !== null,
     isOnControl: target instanceof Element && target.closest('button, a, summary') !== null,

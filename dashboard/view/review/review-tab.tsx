@@ -3,6 +3,7 @@ import { pause } from '#client/timers.ts'
 import { isEndedRun, openReviewDesk } from '../../core/review-desk.ts'
 import { ProblemBox } from '../parts/problem-box.tsx'
 import { useMayWrite, usePage } from '../page-context.ts'
+import { useRun } from '../run/run-context.ts'
 import { BulkDialog } from './bulk-dialog.tsx'
 import { ChangeList } from './change-list.tsx'
 import { KeysDialog } from './keys-dialog.tsx'
@@ -14,12 +15,13 @@ import { ReviewCounts, ReviewToolbar } from './review-toolbar.tsx'
 /** Shows what a run has changed, and takes decisions on it. */
 export function ReviewTab({ runId }: { runId: string }) {
   const { connection, session } = usePage()
+  const { feed } = useRun()
   const [screen, setScreen] = useState<ReviewScreen>()
   useEffect(() => {
-    const desk = openReviewDesk(connection, runId, session.token_id)
+    const desk = openReviewDesk({ connection, runId, feed, me: session.token_id })
     setScreen(openScreen(desk))
     return () => desk.close()
-  }, [connection, runId, session.token_id])
+  }, [connection, runId, feed, session.token_id])
   return screen === undefined ? null : <Review screen={screen} />
 }
 

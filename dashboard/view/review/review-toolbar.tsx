@@ -1,17 +1,19 @@
 import type { RefObject } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { pause } from '#client/timers.ts'
-import { countVerdicts } from '../../core/review-filter.ts'
+import { countVerdicts, type ReviewFilter } from '../../core/review-filter.ts'
 import type { Verdict } from '../../core/review-fold.ts'
-import { counted, type ProofState } from '../../core/review-words.ts'
+import { counted } from '../../core/review-words.ts'
 import { usePage } from '../page-context.ts'
+import { Choice } from '../parts/choice.tsx'
 import { type ReviewScreen, setFilter, setLayout } from './review-screen.ts'
 
 const verdicts: readonly Verdict[] = ['pending', 'accepted', 'rejected']
-const proofs: readonly (readonly [ProofState, string])[] = [
+const proofs: readonly (readonly [NonNullable<ReviewFilter['evidence']>, string])[] = [
   ['passed', 'all checks hold'],
   ['failed', 'a check fails'],
   ['unchecked', 'not checked in full'],
+  ['left_out', 'left out of the patch'],
 ]
 
 type ToolbarProps = { screen: ReviewScreen; search: RefObject<HTMLInputElement | null> }
@@ -76,25 +78,29 @@ function WordField({ screen, search }: ToolbarProps) {
 function Choices({ screen }: { screen: ReviewScreen }) {
   const { agent, evidence, verdict } = screen.filter.value
   const agents = [...new Set([...screen.desk.sets.value.values()].map(({ change }) => change.agent))].toSorted()
+  const choose = (filter: ReviewFilter) => {
+    setFilter(screen, filter)
+    if (document.activeElement instanceof HTMLElement) document.activeElement.blur() // keys are for the changes again
+  }
   return (
     <>
       <Choice
         label="Agent"
-        value={agent}
-        options={agents.map((name) => [name, name])}
-        onChoice={(value) => setFilter(screen, { agent: value })}
+        value={agent ?? ''}
+        options={[['', 'Agent: any'], ...agents]}
+        onChange={(name) => choose({ agent: name || undefined })}
       />
       <Choice
         label="Evidence"
-        value={evidence}
-        options={proofs}
-        onChoice={(value) => setFilter(screen, { evidence: proofs.find(([name]) => name === value)?.[0] })}
+        value={evidence ?? ''}
+        options={[['', 'Evidence: any'], ...proofs]}
+        onChange={(value) => choose({ evidence: proofs.find(([name]) => name === value)?.[0] })}
       />
       <Choice
         label="Verdict"
-        value={verdict}
-        options={verdicts.map((name) => [name, name])}
-        onChoice={(value) => setFilter(screen, { verdict: verdicts.find((name) => name === value) })}
+        value={verdict ?? ''}
+        options={[['', 'Verdict: any'], ...verdicts]}
+        onChange={(value) => choose({ verdict: verdicts.find((name) => name === value) })}
       />
     </>
   )
@@ -114,33 +120,6 @@ function LayoutButtons({ screen }: { screen: ReviewScreen }) {
         ?
       </button>
     </>
-  )
-}
-
-type ChoiceProps = {
-  label: string
-  value: string | undefined
-  options: readonly (readonly [value: string, words: string])[]
-  onChoice: (value: string | undefined) => void
-}
-
-function Choice({ label, value, options, onChoice }: ChoiceProps) {
-  return (
-    <select
-      aria-label={label}
-      value={value ?? ''}
-      onChange={(event) => {
-        onChoice(event.currentTarget.value || undefined)
-        event.currentTarget.blur() // keys are for the changes again
-      }}
-    >
-      <option value="">{label}: any</option>
-      {options.map(([name, words]) => (
-        <option key={name} value={name}>
-          {words}
-        </option>
-      ))}
-    </select>
   )
 }
 

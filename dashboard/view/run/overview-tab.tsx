@@ -9,7 +9,7 @@ import { type Fact, Facts } from '../parts/facts.tsx'
 import { lazyPage } from '../parts/lazy-page.tsx'
 import { At, Since } from '../parts/times.tsx'
 import { ActiveOperations } from './active-operations.tsx'
-import { AnswerBox, ChecksBox, FailuresBox, FunnelBox, LeftOutBox } from './result-boxes.tsx'
+import { AnswerBox, ChecksBox, FailuresBox, FunnelBox } from './result-boxes.tsx'
 import { RequestBox } from './request-box.tsx'
 
 const RunCharts = lazyPage(async () => {
@@ -32,6 +32,11 @@ export function OverviewTab({ run }: { run: Run }) {
   return (
     <div class="stack">
       <PhaseBar run={run} />
+      {run.unread.length > 0 && (
+        <p class="notice">
+          The object store is away or slow: not read are {run.unread.join(', ').replaceAll('_', ' ')}.
+        </p>
+      )}
       {run.error_code !== null && (
         <p class="problem">
           {run.error_code} {run.reason}
@@ -55,7 +60,6 @@ export function OverviewTab({ run }: { run: Run }) {
         <FunnelBox run={run} />
         <ChecksBox run={run} />
       </div>
-      <LeftOutBox run={run} />
       <RequestBox run={run} />
     </div>
   )

@@ -124,24 +124,11 @@ export function ChecksBox({ run }: { run: Run }) {
           {formatSeconds(gate.duration_ms)}, {plural(gate.left_out, 'change set')} left out)
         </p>
       )}
+      {run.conflicts > 0 && (
+        <a href={linkTo({ page: 'run', runId: run.run_id, tab: 'review' })}>
+          {plural(run.conflicts, 'change set')} left out of the patch
+        </a>
+      )}
     </section>
-  )
-}
-
-/** Lists change sets that are not in the patch, and why. */
-export function LeftOutBox({ run }: { run: Run }) {
-  if (run.left_out.length === 0) return null
-  return (
-    <details class="box">
-      <summary>{plural(run.conflicts, 'change set')} left out of the patch</summary>
-      <ul class="wrap">
-        {run.left_out.map((set) => (
-          <li key={`${set.change_set_id} ${set.path}`}>
-            <a href={linkTo({ page: 'operation', runId: run.run_id, operationId: set.operation_id })}>{set.path}</a>{' '}
-            {set.error_code}: {set.reason}
-          </li>
-        ))}
-      </ul>
-    </details>
   )
 }

@@ -12,7 +12,6 @@ import { WishFields } from './wish-fields.tsx'
 
 const emptyWish: Wish = {
   agents: [],
-  otherAgents: '',
   objective: '',
   isApproved: true,
   paths: '',

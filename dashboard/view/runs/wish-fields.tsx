@@ -1,6 +1,11 @@
+import type { AgentPage } from '#schemas/agent-schema.ts'
+import type { z } from 'zod'
 import type { Wish } from '../../core/submission.ts'
+import { ProblemBox } from '../parts/problem-box.tsx'
+import { useLoaded } from '../parts/use-loaded.ts'
+import { usePage } from '../page-context.ts'
 
-const usualAgents = ['lint', 'docstring', 'test', 'review', 'sample_data'] as const
+type Listed = z.infer<typeof AgentPage>
 
 type FieldProps = { wish: Wish; onChange: (part: Partial<Wish>) => void }
 
@@ -44,12 +49,15 @@ export function WishFields({ wish, onChange }: FieldProps) {
 }
 
 function AgentFields({ wish, onChange }: FieldProps) {
+  const { connection } = usePage()
+  const { value, error, again } = useLoaded('agents', (signal) => connection.json<Listed>('/v1/agents', { signal }))
   return (
     <fieldset>
       <legend>Agents</legend>
+      {error !== undefined && <ProblemBox error={error} onRetry={again} />}
       <div class="row">
-        {usualAgents.map((name) => (
-          <label key={name} class="check">
+        {value?.agents.map(({ name, description }) => (
+          <label key={name} class="check" title={description ?? undefined}>
             <input
               type="checkbox"
               checked={wish.agents.includes(name)}
@@ -58,7 +66,6 @@ function AgentFields({ wish, onChange }: FieldProps) {
             {name}
           </label>
         ))}
-        <TextField label="Others" name="otherAgents" hint="names, with commas" {...{ wish, onChange }} />
       </div>
     </fieldset>
   )
@@ -66,7 +73,7 @@ function AgentFields({ wish, onChange }: FieldProps) {
 
 type TextFieldProps = FieldProps & {
   label: string
-  name: 'otherAgents' | 'paths' | 'operations' | 'budget'
+  name: 'paths' | 'operations' | 'budget'
   hint?: string
   isNumber?: boolean
 }
