@@ -1,6 +1,6 @@
 import { openRandom, type Random } from '#platform/seeded-random.ts'
 import { drawConductorFault } from './draw-conductor-fault.ts'
-import { drawFault, drawHostFault, drawNetworkFault, type Fault, leaseMs } from './fault.ts'
+import { drawFault, drawHostFault, drawNetworkFault, type Fault, leaseMs, workerCount } from './fault.ts'
 
 /** What a caller asks for, as it goes over the wire. */
 export type Submission = {
@@ -50,8 +50,12 @@ const hostWindowMs = 12_000
 const pushedShare = 1 / 3
 /** Faults of who decides begin in this time: there is nobody before the nodes are found. */
 const conductedWindowMs = 8_000
+/** Somebody asks in this time: many runs have ended by then. */
+const askedWindowMs = 16_000
 /** Of the histories, so many have runs with an objective. */
 const conductedShare = 1 / 3
+/** Of the runs with an objective, so many have an agent whose tool takes long. */
+const slowShare = 1 / 3
 const policies: readonly [string, ...string[]] = ['basic', 'several', 'replan', 'one', 'hasty', 'invalid_once']
 
 export type HistoryOptions = { machines?: boolean; pushes?: boolean | undefined; objectives?: boolean | undefined }
@@ -102,12 +106,18 @@ function conduct(seed: number, { submissions, faults, objectives }: Drawn): stri
   if (!(objectives ?? isDrawn)) return undefined
   for (const [at, { request }] of submissions.entries()) request.objective = `objective ${at} of history ${seed}`
   const drawn = Array.from({ length: random.int(2, 4) }, (): Fault => {
-    return {
-      atMs: random.int(500, conductedWindowMs),
-      ...drawConductorFault(random, { runs: submissions.length, leaseMs }),
-    }
+    const fault = drawConductorFault(random, { runs: submissions.length, leaseMs })
+    return { atMs: random.int(500, fault.kind === 'ask' ? askedWindowMs : conductedWindowMs), ...fault }
   })
   faults.push(...drawn)
+  for (const { request } of submissions) {
+    if (!random.chance(slowShare)) continue
+    request.agents = ['slow', ...request.agents]
+    // Those of the ordinary faults come before its tool has begun.
+    const lost = { worker: random.int(0, workerCount - 1), backAfterMs: random.int(0, 1_200) }
+    const kind = random.pick<'kill_worker' | 'drain_worker'>(['kill_worker', 'kill_worker', 'drain_worker'])
+    faults.push({ atMs: random.int(windowMs, conductedWindowMs), kind, ...lost })
+  }
   return random.pick(policies)
 }
 
