@@ -56,6 +56,8 @@ const askedWindowMs = 16_000
 const conductedShare = 1 / 3
 /** Of the runs with an objective, so many have an agent whose tool takes long. */
 const slowShare = 1 / 3
+/** Workers are lost in this time from when the first operation waits for its tool. */
+const deferralsMs = 4_000
 const policies: readonly [string, ...string[]] = ['basic', 'several', 'replan', 'one', 'hasty', 'invalid_once']
 
 export type HistoryOptions = { machines?: boolean; pushes?: boolean | undefined; objectives?: boolean | undefined }
@@ -110,15 +112,25 @@ function conduct(seed: number, { submissions, faults, objectives }: Drawn): stri
     return { atMs: random.int(500, fault.kind === 'ask' ? askedWindowMs : conductedWindowMs), ...fault }
   })
   faults.push(...drawn)
-  for (const { request } of submissions) {
+  for (const [at, { request }] of submissions.entries()) {
     if (!random.chance(slowShare)) continue
     request.agents = ['slow', ...request.agents]
-    // Those of the ordinary faults come before its tool has begun.
-    const lost = { worker: random.int(0, workerCount - 1), backAfterMs: random.int(0, 1_200) }
-    const kind = random.pick<'kill_worker' | 'drain_worker'>(['kill_worker', 'kill_worker', 'drain_worker'])
-    faults.push({ atMs: random.int(windowMs, conductedWindowMs), kind, ...lost })
+    faults.push(...Array.from({ length: random.int(1, 3) }, () => drawLoss(random, at)))
   }
   return random.pick(policies)
+}
+
+/** While operations of this run wait for their tools, a worker that runs some of these is lost, or stops. */
+function drawLoss(random: Random, deferredIn: number): Fault {
+  const [atMs, worker] = [random.int(0, deferralsMs), random.int(0, workerCount - 1)]
+  const kind = random.pick<'kill_worker' | 'drain_worker' | 'freeze_worker'>([
+    'kill_worker',
+    'kill_worker',
+    'drain_worker',
+    'freeze_worker',
+  ])
+  if (kind === 'freeze_worker') return { atMs, deferredIn, kind, worker, forMs: leaseMs + random.int(200, 1_200) }
+  return { atMs, deferredIn, kind, worker, backAfterMs: random.int(0, 1_200) }
 }
 
 const agentChoices: readonly [string[], ...string[][]] = [

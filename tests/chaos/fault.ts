@@ -1,8 +1,11 @@
 import type { Random } from '#platform/seeded-random.ts'
 import type { ConductorFault } from './draw-conductor-fault.ts'
 
-/** One thing that goes wrong. `atMs` counts from the first submission, `backAfterMs` and `forMs` from the fault. */
-export type Fault = { atMs: number } & FaultKind
+/**
+ * One thing that goes wrong. `atMs` counts from the first submission, or with `deferredIn` from when an operation of that submission's run
+ * first waits for a tool; `backAfterMs` and `forMs` count from the fault.
+ */
+export type Fault = { atMs: number; deferredIn?: number } & FaultKind
 
 type FaultKind = OrdinaryFault | NetworkFault | HostFault | ConductorFault
 

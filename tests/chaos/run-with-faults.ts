@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { RunId } from '#domain/ids.ts'
+import { isEnded, type Run } from '#domain/run.ts'
 import { delay } from '#platform/clock.ts'
+import { until } from '#testing/until.ts'
 import { sourceFolder } from '../source-folder.ts'
 import type { PushedHistory } from './chaos-host.ts'
 import type { ChaosStack } from './chaos-stack.ts'
@@ -43,7 +45,8 @@ export async function runWithFaults(
   const targets = { stack, latencyMs: history.latencyMs, random: openRandom(history.seed + 1), runOf: at(submitted) }
   const met = await Promise.all(
     history.faults.map(async (fault) => {
-      await rest(fault.atMs)
+      if (fault.deferredIn === undefined) await rest(fault.atMs)
+      else await untilDeferred(await targets.runOf(fault.deferredIn), stack).then(() => delay(fault.atMs))
       const what = await injectFault(fault, targets).catch((error: unknown) => `could not be made: ${String(error)}`)
       if (what.startsWith('could not')) violations.push(`${describeFault(fault)} ${what}`)
       if (fault.kind === 'cancel_run' && what.startsWith('answered 2')) cancelled.add(fault.run)
@@ -58,6 +61,14 @@ export async function runWithFaults(
       runs.push({ runId: answer.value, request: submission.request, cancelled: cancelled.has(number), faults })
   }
   return { runs, met, pushed: await pushing, violations }
+}
+
+const deferredWithinMs = 120_000
+
+/** An operation of some runs never waits: they end before, or wait for what is repaired when all faults are over. */
+async function untilDeferred(runId: RunId, { ledger }: Pick<ChaosStack, 'ledger'>): Promise<void> {
+  const isDeferred = ({ deferred, status }: Run) => deferred > 0 || isEnded(status)
+  await until(() => ledger.getRun(runId), { holds: isDeferred, withinMs: deferredWithinMs }).catch(() => {})
 }
 
 function at(submitted: readonly Promise<RunId>[]): (submission: number) => Promise<RunId> {
