@@ -50,12 +50,12 @@ const hostWindowMs = 12_000
 const pushedShare = 1 / 3
 /** Faults of who decides begin in this time: there is nobody before the nodes are found. */
 const conductedWindowMs = 8_000
-/** Somebody asks in this time: many runs have ended by then. */
-const askedWindowMs = 16_000
 /** Of the histories, so many have runs with an objective. */
 const conductedShare = 1 / 3
 /** Of the runs with an objective, so many have an agent whose tool takes long. */
 const slowShare = 1 / 3
+/** Of what somebody asks, so much is asked after the end of the run. */
+const lateShare = 0.4
 /** Workers are lost in this time from when the first operation waits for its tool. */
 const deferralsMs = 4_000
 const policies: readonly [string, ...string[]] = ['basic', 'several', 'replan', 'one', 'hasty', 'invalid_once']
@@ -109,19 +109,23 @@ function conduct(seed: number, { submissions, faults, objectives }: Drawn): stri
   for (const [at, { request }] of submissions.entries()) request.objective = `objective ${at} of history ${seed}`
   const drawn = Array.from({ length: random.int(2, 4) }, (): Fault => {
     const fault = drawConductorFault(random, { runs: submissions.length, leaseMs })
-    return { atMs: random.int(500, fault.kind === 'ask' ? askedWindowMs : conductedWindowMs), ...fault }
+    return { atMs: random.int(500, conductedWindowMs), ...fault }
   })
-  faults.push(...drawn)
   for (const [at, { request }] of submissions.entries()) {
     if (!random.chance(slowShare)) continue
     request.agents = ['slow', ...request.agents]
     faults.push(...Array.from({ length: random.int(1, 3) }, () => drawLoss(random, at)))
   }
-  return random.pick(policies)
+  const policy = random.pick(policies)
+  for (const fault of drawn) {
+    if (fault.kind === 'ask' && random.chance(lateShare)) fault.after = ['ended', fault.run]
+  }
+  faults.push(...drawn)
+  return policy
 }
 
 /** While operations of this run wait for their tools, a worker that runs some of these is lost, or stops. */
-function drawLoss(random: Random, deferredIn: number): Fault {
+function drawLoss(random: Random, run: number): Fault {
   const [atMs, worker] = [random.int(0, deferralsMs), random.int(0, workerCount - 1)]
   const kind = random.pick<'kill_worker' | 'drain_worker' | 'freeze_worker'>([
     'kill_worker',
@@ -129,8 +133,9 @@ function drawLoss(random: Random, deferredIn: number): Fault {
     'drain_worker',
     'freeze_worker',
   ])
-  if (kind === 'freeze_worker') return { atMs, deferredIn, kind, worker, forMs: leaseMs + random.int(200, 1_200) }
-  return { atMs, deferredIn, kind, worker, backAfterMs: random.int(0, 1_200) }
+  const after: Fault['after'] = ['deferred', run]
+  if (kind === 'freeze_worker') return { atMs, after, kind, worker, forMs: leaseMs + random.int(200, 1_200) }
+  return { atMs, after, kind, worker, backAfterMs: random.int(0, 1_200) }
 }
 
 const agentChoices: readonly [string[], ...string[][]] = [

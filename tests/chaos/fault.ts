@@ -2,10 +2,10 @@ import type { Random } from '#platform/seeded-random.ts'
 import type { ConductorFault } from './draw-conductor-fault.ts'
 
 /**
- * One thing that goes wrong. `atMs` counts from the first submission, or with `deferredIn` from when an operation of that submission's run
- * first waits for a tool; `backAfterMs` and `forMs` count from the fault.
+ * One thing that goes wrong. `atMs` counts from the first submission, or with `after` from when an operation of that submission's run first
+ * waits for a tool, or the run has ended; `backAfterMs` and `forMs` count from the fault.
  */
-export type Fault = { atMs: number; deferredIn?: number } & FaultKind
+export type Fault = { atMs: number; after?: ['deferred' | 'ended', number] } & FaultKind
 
 type FaultKind = OrdinaryFault | NetworkFault | HostFault | ConductorFault
 

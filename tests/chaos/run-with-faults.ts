@@ -8,8 +8,8 @@ import type { PushedHistory } from './chaos-host.ts'
 import type { ChaosStack } from './chaos-stack.ts'
 import type { HistoryRun } from './check-run.ts'
 import type { History } from './draw-history.ts'
-import { describeFault } from './fault.ts'
-import { injectFault } from './inject-fault.ts'
+import { describeFault, type Fault } from './fault.ts'
+import { type FaultTargets, injectFault } from './inject-fault.ts'
 import { submitWithRetries } from './chaos-clients.ts'
 import { openRandom } from '#platform/seeded-random.ts'
 
@@ -45,9 +45,10 @@ export async function runWithFaults(
   const targets = { stack, latencyMs: history.latencyMs, random: openRandom(history.seed + 1), runOf: at(submitted) }
   const met = await Promise.all(
     history.faults.map(async (fault) => {
-      if (fault.deferredIn === undefined) await rest(fault.atMs)
-      else await untilDeferred(await targets.runOf(fault.deferredIn), stack).then(() => delay(fault.atMs))
-      const what = await injectFault(fault, targets).catch((error: unknown) => `could not be made: ${String(error)}`)
+      const begun = fault.after === undefined ? rest(fault.atMs) : restAfter(fault.after, fault.atMs, targets)
+      const what = await begun
+        .then(() => injectFault(fault, targets))
+        .catch((error: unknown) => `could not be made: ${String(error)}`)
       if (what.startsWith('could not')) violations.push(`${describeFault(fault)} ${what}`)
       if (fault.kind === 'cancel_run' && what.startsWith('answered 2')) cancelled.add(fault.run)
       return `${describeFault(fault)}: ${what}`
@@ -63,12 +64,14 @@ export async function runWithFaults(
   return { runs, met, pushed: await pushing, violations }
 }
 
-const deferredWithinMs = 120_000
+const comesWithinMs = 120_000
 
-/** An operation of some runs never waits: they end before, or wait for what is repaired when all faults are over. */
-async function untilDeferred(runId: RunId, { ledger }: Pick<ChaosStack, 'ledger'>): Promise<void> {
-  const isDeferred = ({ deferred, status }: Run) => deferred > 0 || isEnded(status)
-  await until(() => ledger.getRun(runId), { holds: isDeferred, withinMs: deferredWithinMs }).catch(() => {})
+/** What is waited for may never come: a run may end before an operation of it waits for a tool. */
+async function restAfter([what, run]: NonNullable<Fault['after']>, ms: number, { stack, runOf }: FaultTargets) {
+  const runId = await runOf(run)
+  const has = ({ deferred, status }: Run) => isEnded(status) || (what === 'deferred' && deferred > 0)
+  await until(() => stack.ledger.getRun(runId), { holds: has, withinMs: comesWithinMs }).catch(() => {})
+  await delay(ms)
 }
 
 function at(submitted: readonly Promise<RunId>[]): (submission: number) => Promise<RunId> {
