@@ -2,6 +2,7 @@ import { closeSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { repeatEvery } from '#platform/clock.ts'
 import { openSnapshotArchives } from './snapshot-archives.ts'
 
 it('an archive has no name whenever its process may be killed', async () => {
@@ -15,8 +16,7 @@ it('an archive has no name whenever its process may be killed', async () => {
   onTestFinished(() => archives.close())
 
   const names: string[] = []
-  const looking = setInterval(() => names.push(...readdirSync(folder)), 0)
-  onTestFinished(() => clearInterval(looking))
+  onTestFinished(repeatEvery(0, async () => void names.push(...readdirSync(folder))))
   for (let at = 0; at < 20; at += 1) {
     const fd = await archives.open('default', `snapshot-${at}`)
     expect(readFileSync(fd, 'utf8')).toContain('x = 1')
