@@ -81,18 +81,7 @@ export function startRuff(program: string, extended: readonly string[]): LintSer
       server.notify('workspace/didChangeWorkspaceFolders', { event: { added, removed: [] } })
       return top
     })
-  const inFolder = async <T>(work: Promise<T>): Promise<T> => {
-    try {
-      return await work
-    } catch (error) {
-      // When the process ends by itself, its folder goes first, and why it has ended is heard of after that.
-      if (isMissingIn(folder, error) && !ending.signal.aborted) await once(ending.signal, 'abort')
-      throw error
-    } finally {
-      // What was being laid when the process ended has made the folder anew.
-      if (ending.signal.aborted) removeFolder()
-    }
-  }
+  const inFolder = <T>(work: Promise<T>) => tidily(work, { folder, ended: ending.signal, removeFolder })
   return {
     end,
     whyOver: () => (ending.signal.aborted ? why : undefined),
@@ -102,6 +91,21 @@ export function startRuff(program: string, extended: readonly string[]): LintSer
       const top = await inFolder(topOf(question.tree, moved))
       return () => inFolder(answerTo(question, { top, server, program, signal: ending.signal }))
     },
+  }
+}
+
+type OwnFolder = { folder: string; ended: AbortSignal; removeFolder(): void }
+
+async function tidily<T>(work: Promise<T>, { folder, ended, removeFolder }: OwnFolder): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    // When the process ends by itself, its folder goes first, and why it has ended is heard of after that.
+    if (isMissingIn(folder, error) && !ended.aborted) await once(ended, 'abort')
+    throw error
+  } finally {
+    // What was being laid when the process ended has made the folder anew.
+    if (ended.aborted) removeFolder()
   }
 }
 

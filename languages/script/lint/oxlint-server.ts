@@ -78,9 +78,7 @@ function startServer(): LintServer<OxlintQuestion, OxlintAnswer> {
       end() // in the folder of a refused configuration nothing is answered
       return notice
     }
-    const range = { start: { line: 0, character: 0 }, end: { line: text.length, character: 0 } }
-    const params = { textDocument: { uri }, range, context: { diagnostics: [] } }
-    const actions = await oxlint.request('textDocument/codeAction', params)
+    const actions = await fixesIn(oxlint, uri, text)
     oxlint.notify('textDocument/didClose', { textDocument: { uri } })
     return { kind: 'report', diagnostics: notice.diagnostics, actions, uri }
   }
@@ -99,6 +97,11 @@ function startServer(): LintServer<OxlintQuestion, OxlintAnswer> {
 async function initialized({ request, notify }: LanguageServer): Promise<void> {
   await request('initialize', { processId: null, rootUri: null, workspaceFolders: [], capabilities: {} })
   notify('initialized', {})
+}
+
+function fixesIn({ request }: LanguageServer, uri: string, text: string): Promise<unknown> {
+  const range = { start: { line: 0, character: 0 }, end: { line: text.length, character: 0 } }
+  return request('textDocument/codeAction', { textDocument: { uri }, range, context: { diagnostics: [] } })
 }
 
 function noticeOf(method: string, params: unknown): (Found & { uri?: string }) | undefined {
