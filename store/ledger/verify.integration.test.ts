@@ -81,6 +81,12 @@ const damages: [
     /the run has counted 1 and 0 tokens, its events have 0 and 0/,
   ],
   [
+    'tokens are counted besides those of agents that no event has',
+    2,
+    (keys) => test.redis.hincrby(keys.run, 'tokens_besides', 1),
+    /1 tokens are counted besides those of agents, its events have 0/,
+  ],
+  [
     'a status is not what the events say',
     2,
     (keys) => test.redis.hset(keys.operation(root.operationId), 'status', 'failed'),
