@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { delay } from '#platform/clock.ts'
+import type { Event } from '#domain/event.ts'
 import { RunId } from '#domain/ids.ts'
-import { AskList } from '#schemas/ask-schema.ts'
 import type { RunApi } from '../run-api.ts'
 import type { Submission } from './draw-history.ts'
 
@@ -79,15 +79,17 @@ export async function tellWithRetries(
   return (await askWithRetries(ask)).status
 }
 
-/** Looks once for the answer to all that was asked about a run. Returns the ids of what is open. */
-export async function openAsksOf(api: Pick<RunApi, 'ask'>, runId: RunId): Promise<string[]> {
-  const path = `/v1/runs/${runId}/asks`
-  const { status, text } = await askWithRetries(() => api.ask(path, within()))
-  if (status !== 200) throw new Error(`the asks answered ${status}: ${text}`)
-  const open = AskList.parse(JSON.parse(text)).asks.filter((ask) => ask.status === 'open')
+/** Looks once for the answer to all that was asked about a run, by its events. Returns the ids of what is open. */
+export async function openAsksOf(
+  api: Pick<RunApi, 'ask'>,
+  { runId, events }: { runId: RunId; events: readonly Event[] },
+): Promise<string[]> {
+  const asked = new Set(events.flatMap(({ event, data }) => (event === 'ask.received' ? String(data['ask_id']) : [])))
+  for (const { event, data } of events)
+    if (event === 'ask.answered' || event === 'ask.failed') asked.delete(String(data['ask_id']))
   // Whoever looks for the answer to one has it answered, where its job was lost.
-  await Promise.all(open.map(({ ask_id: id }) => askWithRetries(() => api.ask(`${path}/${id}`, within()))))
-  return open.map(({ ask_id: id }) => id)
+  await Promise.all([...asked].map((id) => askWithRetries(() => api.ask(`/v1/runs/${runId}/asks/${id}`, within()))))
+  return [...asked]
 }
 
 /** The run's patch, of all that is proposed or of what is accepted; empty when nothing changed. */

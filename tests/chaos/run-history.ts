@@ -4,7 +4,7 @@ import { until } from '#testing/until.ts'
 import type { HostTally, PushedHistory } from './chaos-host.ts'
 import type { ChaosStack } from './chaos-stack.ts'
 import { checkPushes, runsOfPushes, settlePushes } from './check-pushes.ts'
-import { checkPatches, checkRun, type HistoryRun, type RunCheck } from './check-run.ts'
+import { allEvents, checkPatches, checkRun, type HistoryRun, type RunCheck } from './check-run.ts'
 import type { History } from './draw-history.ts'
 import type { NetworkTally } from './chaos-network.ts'
 import type { FaultName } from './fault.ts'
@@ -145,7 +145,8 @@ async function unfinished(
   const allEnded = async () => (await states()).every(({ status }) => isEnded(status))
   const withinMs = network === undefined && policy === undefined ? endMs : patientEndMs
   await until(allEnded, { withinMs }).catch(() => {})
-  const asked = async () => (await Promise.all(runs.map(({ runId }) => openAsksOf(api, runId)))).flat()
+  const asksOf = async ({ runId }: HistoryRun) => openAsksOf(api, { runId, events: await allEvents(runId, ledger) })
+  const asked = async () => (await Promise.all(runs.map(asksOf))).flat()
   await until(asked, { holds: ({ length }) => length === 0, withinMs }).catch(() => {})
   const open = (await states()).filter(({ status }) => !isEnded(status))
   return open.map((run) => `run ${run.runId} did not end: ${JSON.stringify(run)}`)
