@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { operationStatuses } from '#domain/operation.ts'
+import type { AgendaItemView } from '#schemas/agenda-schema.ts'
 import type { ChangeView } from '#schemas/change-schema.ts'
 import type { NodeDetail } from '#schemas/node-schema.ts'
 import type { OperationView } from '#schemas/operation-schema.ts'
@@ -37,7 +38,7 @@ export function aRun({
       counts: { ...none, ...counts },
       open_questions: 0,
       waiting_for: [],
-      budget: { tokens: null, used: 0 },
+      budget: { tokens: null, used: 0, used_by_agents: 0 },
       nodes: 0,
       files: 0,
       findings: 0,
@@ -149,3 +150,19 @@ export function aChangeSet(named: Named): ChangeView {
     named,
   )
 }
+
+/** An item of a plan that waits, of the agent lint. */
+export const anAgendaItem = (item: Partial<AgendaItemView> & { item_id: string }): AgendaItemView => ({
+  capability: 'lint',
+  where: {},
+  objective: 'clean it',
+  success_criteria: [],
+  depends_on: [],
+  budget: {},
+  priority: 5,
+  status: 'waiting',
+  retries: 0,
+  counts: null,
+  decided_in: 6,
+  ...item,
+})

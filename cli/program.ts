@@ -5,9 +5,10 @@ import type { CliContext, CommandIo } from './cli-context.ts'
 import { commandList, completeCommand, completionCommand, type ListedCommand } from './command-list.ts'
 
 const exits = `
-Exit codes: 0 done; 1 the work or the configuration failed; 2 wrong usage; 3 partly done: an operation failed, a change set was
-left out of the patch, or a decision was refused; 130 interrupted ("up" then exits with 0). With --json stdout is one JSON
-document, or JSON Lines of events with the result last where a command follows a run; an error is a document, too.`
+Exit codes: 0 done; 1 the work or the configuration failed; 2 wrong usage; 3 partly done: an operation failed, an item of the plan
+was blocked, a change set was left out of the patch, or a decision was refused; 130 interrupted ("up" then exits with 0). With
+--json stdout is one JSON document, or JSON Lines of events with the result last where a command follows a run; an error is a
+document, too.`
 
 type Given = {
   io: CommandIo

@@ -229,12 +229,14 @@ export const Run = z.strictObject({
   files: z.int().min(0),
   /** Lists the models that the run waits for; other operations may still move. */
   away: z.array(AwayModel).default([]),
-  /** Bounds the tokens that its agents may use; null for any number. */
+  /** Bounds the tokens that it may use; null for any number. */
   budget: z.number().nullable().default(null),
-  /** Counts the tokens that they have used, attempts that go on or were lost included: sent, received, and both together. */
+  /** Counts the tokens that it has used, attempts that go on or were lost included: sent, received, and both together. */
   tokensIn: z.number().default(0),
   tokensOut: z.number().default(0),
   tokens: z.number().default(0),
+  /** Counts those of them that its conductor, its watcher and asks have used. */
+  tokensBesides: z.number().default(0),
   /** Counts the tokens that requests under way may use at most, where there is a budget; no budget counts them as left. */
   reserved: z.number().default(0),
   /** Is what its requests reserve, in the mean; null before the first one that has a budget. */

@@ -1,9 +1,10 @@
-import { createWriteStream, openSync } from 'node:fs'
-import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { close, createWriteStream, openSync, unlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { promisify } from 'node:util'
 import { LRUCache } from 'lru-cache'
 import { AppError } from '#domain/error.ts'
 import type { ProjectId } from '#domain/ids.ts'
@@ -23,6 +24,7 @@ export type SnapshotArchives = {
   close(): Promise<void>
 }
 
+const closeFile = promisify(close)
 const maxArchives = 8
 const readAhead = 16
 
@@ -31,10 +33,10 @@ export function openSnapshotArchives(
   readFiles: (project: ProjectId, snapshotId: string) => Promise<ArchiveFiles>,
 ): SnapshotArchives {
   const closing = new Set<Promise<unknown>>()
-  const archives = new LRUCache<string, Promise<FileHandle>>({
+  const archives = new LRUCache<string, Promise<number>>({
     max: maxArchives,
     dispose: (archive) => {
-      const closed = archive.then((file) => file.close()).catch(() => {})
+      const closed = archive.then(closeFile).catch(() => {})
       closing.add(closed)
       void closed.finally(() => closing.delete(closed))
     },
@@ -46,7 +48,7 @@ export function openSnapshotArchives(
         const known = archives.get(key) ?? readFiles(project, snapshotId).then(writeArchive)
         if (archives.peek(key) !== known) archives.set(key, known)
         known.catch(() => archives.peek(key) === known && archives.delete(key))
-        const { fd } = await known
+        const fd = await known
         // In one step with the look whether it is still there: its number may be another file's once it is closed.
         if (archives.peek(key) === known) return openSync(`/proc/self/fd/${fd}`, 'r')
       }
@@ -68,25 +70,24 @@ export function storedFiles(
   }
 }
 
-async function writeArchive(files: ArchiveFiles): Promise<FileHandle> {
-  const file = await openNameless()
+async function writeArchive(files: ArchiveFiles): Promise<number> {
+  const fd = openNameless()
   try {
-    await pipeline(Readable.from(plainTar(itemsOf(files))), createWriteStream('', { fd: file.fd, autoClose: false }))
-    return file
+    await pipeline(Readable.from(plainTar(itemsOf(files))), createWriteStream('', { fd, autoClose: false }))
+    return fd
   } catch (cause) {
-    await file.close()
+    await closeFile(fd)
     if (cause instanceof AppError) throw cause
     throw new AppError('TOOL_004', 'the files for programs cannot be written to the temporary folder', { cause })
   }
 }
 
-async function openNameless(): Promise<FileHandle> {
-  const dir = await mkdtemp(join(tmpdir(), 'remora-files-'))
-  try {
-    return await open(join(dir, 'snapshot.tar'), 'wx+', 0o600)
-  } finally {
-    await rm(dir, { recursive: true, force: true })
-  }
+/** In one step of this process, which may be killed at any moment. */
+function openNameless(): number {
+  const path = join(tmpdir(), `remora-files-${randomUUID()}`)
+  const fd = openSync(path, 'wx+', 0o600)
+  unlinkSync(path)
+  return fd
 }
 
 async function* itemsOf({ files, links, read }: ArchiveFiles): AsyncGenerator<TarItem> {

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { redisServer, ruff } from '#platform/known-programs.ts'
+import { bubblewrap, redisServer, ruff } from '#platform/known-programs.ts'
 import { putProgramOnPath } from '#platform/obtain-program.ts'
 import { recordChaos, totalsLine } from '../tests/chaos/chaos-report.ts'
 import { lacksMachines } from '../tests/chaos/machines.ts'
@@ -39,6 +39,7 @@ if (lack !== undefined) {
 }
 await putProgramOnPath(redisServer, process.env, stop.signal)
 await putProgramOnPath(ruff, process.env, stop.signal)
+await putProgramOnPath(bubblewrap, process.env, stop.signal)
 print(`chaos: seeds ${seed} to ${seed + runs - 1}, rehearsal model (no LLM)`)
 const startedAt = performance.now()
 const outcomes = await runChaos({ seed, runs, machines, pushes, objectives, print, signal: stop.signal })

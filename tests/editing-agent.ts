@@ -4,6 +4,8 @@ type Replacement = {
   kinds?: string
   /** The checks of its changes. */
   evidence?: string
+  /** Its tool runs this command before it writes. */
+  command?: readonly [string, ...string[]]
   from: string
   to: string
 }
@@ -14,7 +16,7 @@ type Replacement = {
  */
 export function editingAgent(
   name: string,
-  { yaml = '', kinds = 'function', evidence = 'parses', from, to }: Replacement,
+  { yaml = '', kinds = 'function', evidence = 'parses', command, from, to }: Replacement,
 ) {
   return {
     [`agents/${name}/bundle.yaml`]: `name: ${name}
@@ -33,6 +35,7 @@ tools:
   - { name: replace_text, script: tools/replace_text.pym, description: Replace the text. }
   - { builtin: submit_result }
 evidence: [${evidence}]
+${command === undefined ? '' : `programs: [${command[0]}]`}
 requires_context: false
 limits: { max_turns: 3 }
 `,
@@ -53,7 +56,7 @@ async def read_file(path: str) -> str: ...
 async def write_file(path: str, content: str) -> dict[str, Any]: ...
 
 
-before = await read_file(file_path)
+${command === undefined ? '' : commandCall(command)}before = await read_file(file_path)
 after = before.replace(node_text, node_text.replace(${JSON.stringify(from)}, ${JSON.stringify(to)}))
 if after != before:
     await write_file(file_path, after)
@@ -66,4 +69,16 @@ answer = {
 answer
 `,
   }
+}
+
+/** A command that does not end well fails the tool. */
+function commandCall(command: readonly string[]): string {
+  return `@external
+async def run_command(command: list[str]) -> dict[str, Any]: ...
+
+
+ran = await run_command(${JSON.stringify(command)})
+if ran["exit_code"] != 0:
+    raise RuntimeError(str(ran))
+`
 }

@@ -73,7 +73,12 @@ async function showRun(runId: string, service: Service, { options, context }: Sh
   )
   const plan =
     operations.length === 0 ? await client.readPlan(runId).catch(undefinedOn('RUN_004', 'STORE_002')) : undefined
-  io.out(visible(describeRun(run, operations, { isWaiting, width: columns, modelUrls: config.modelUrls, plan })))
+  const agenda =
+    run.request.objective === undefined
+      ? undefined
+      : await client.readAgenda(runId).catch(undefinedOn('STORE_002', 'STORE_003'))
+  const display = { isWaiting, width: columns, modelUrls: config.modelUrls, plan, agenda }
+  io.out(visible(describeRun(run, operations, display)))
   await showQuestions(run, client, context)
   if (nodes !== undefined) io.out(visible(['', ...nodeLines(nodes), ''].join('\n')))
 }

@@ -108,7 +108,7 @@ export function addBudgetCommand(command: Command, context: CliContext): void {
         if (tokens === undefined && !unlimited) return (await client.getRun(runId)).budget
         return client.setBudget(runId, tokens ?? null)
       })
-      const shown = budget ?? { tokens: null, used: 0 }
+      const shown = budget ?? { tokens: null, used: 0, used_by_agents: 0 }
       const isUsedUp = tokens !== undefined && shown.used >= tokens
       const more = isUsedUp ? ': it is used up, and what needs a model waits for more' : ''
       context.io.out(

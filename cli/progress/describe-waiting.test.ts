@@ -68,6 +68,30 @@ describe('a run whose model is away', () => {
   })
 })
 
+describe('a run whose plan waits for its approval', () => {
+  const startedAt = Date.UTC(2026, 10, 1)
+  const waitsSince = (ms: number) =>
+    aRun({ waiting_for: [{ kind: 'approval', since: new Date(startedAt + ms).toISOString() }] })
+  const line = 'waits for the approval of its plan: "remora show r1 --plan" shows it, "remora approve r1" lets it go on'
+
+  it('says so once, also while its conductor hears something, and then that it goes on', () => {
+    const noticesOf = openWaitingNotices()
+    const planned = fold(plannedRun)
+    expect(noticesOf(asked(planned, waitsSince(0)), undefined, 0)).toEqual([line])
+    expect(noticesOf(asked(planned, aRun()), undefined, 1_000)).toEqual([])
+    const again = asked(planned, waitsSince(2_000))
+    expect([2_000, 62_001].map((nowMs) => noticesOf(again, undefined, nowMs))).toEqual([[], []])
+    const approvedAtMs = startedAt + 70_000
+    expect(noticesOf({ ...again, approvedAtMs }, undefined, 70_000)).toEqual(['its plan is approved: the run goes on'])
+    expect(noticesOf({ ...asked(planned, waitsSince(80_000)), approvedAtMs }, undefined, 80_000)).toEqual([line])
+  })
+
+  it('has its approval from the events', () => {
+    const approved = { event: 'plan.approved', data: { plan_hash: 'h', by: 'somebody' } }
+    expect(fold([...plannedRun, approved]).approvedAtMs).toBeGreaterThan(0)
+  })
+})
+
 describe('a run whose object store is full', () => {
   const message = 'it has no room left, and refuses every write'
   const stored = { kind: 'store', store: 'object_store', state: 'full', message }

@@ -8,6 +8,7 @@ type Waits = {
   projectId?: string | undefined
   waitingFor: readonly WaitingFor[]
   checksServers?: boolean
+  approvedAtMs?: number | undefined
 }
 
 const shownServers = 3
@@ -15,10 +16,12 @@ const shownServers = 3
 const repeatedMs = 60_000
 
 /** Says what a followed run waits for. */
-export function waitsOf(state: Pick<ProgressState, 'runId' | 'seen' | 'status' | 'checksServers'>): Waits {
+export function waitsOf(
+  state: Pick<ProgressState, 'runId' | 'seen' | 'status' | 'checksServers' | 'approvedAtMs'>,
+): Waits {
   const { waiting_for: waitingFor = [], project_id: projectId } = goingOn(state) ?? {}
-  const { runId, checksServers } = state
-  return { runId, projectId, waitingFor, checksServers }
+  const { runId, checksServers, approvedAtMs } = state
+  return { runId, projectId, waitingFor, checksServers, approvedAtMs }
 }
 
 /** Says what the run waits for: each model with what its servers said, its object store, its budgets. */
@@ -57,22 +60,31 @@ function shownTime(time: string): string {
   return time.replace('T', ' ').replace(/\.\d+Z$/, 'Z')
 }
 
-/** A state that lasts: the lines that tell of it, and what is said once it is over. */
-type Notice = { lines: readonly string[]; over?: string }
+/** A state that lasts: the lines that tell of it, and what is said once it is over. `isOnce`: it is told once, and only an event ends it. */
+type Notice = { lines: readonly string[]; over?: string; isOnce?: true }
 
 /** Returns the lines for a pipe: what the run waits for, once a minute and when that has ended, and what holds it. */
 export function openWaitingNotices(): (state: ProgressState, held: string | undefined, nowMs: number) => string[] {
-  const printed = new Map<string, { atMs: number; over: string | undefined }>()
+  const printed = new Map<string, { atMs: number; over: string | undefined; isOnce: boolean }>()
   return (state, held, nowMs) => {
     const notices = noticesOf(waitsOf(state))
     if (held !== undefined) notices.set('held', { lines: [held] })
-    const ended = [...printed].filter(([key]) => !notices.has(key))
+    // A conductor that hears a message waits for nothing until it has decided what that changes: its approval is no nearer.
+    const lasts = (key: string) => notices.has(key) || key === approvalKey(state)
+    const ended = [...printed].filter(([key]) => !lasts(key))
     for (const [key] of ended) printed.delete(key)
-    const due = [...notices].filter(([key]) => nowMs - (printed.get(key)?.atMs ?? -Infinity) >= repeatedMs)
-    for (const [key, { over }] of due) printed.set(key, { atMs: nowMs, over })
+    const due = [...notices].filter(([key]) => {
+      const { atMs = -Infinity, isOnce = false } = printed.get(key) ?? {}
+      return !isOnce && nowMs - atMs >= repeatedMs
+    })
+    for (const [key, { over, isOnce = false }] of due) printed.set(key, { atMs: nowMs, over, isOnce })
     const endings = isEnded(state.status) ? [] : ended.flatMap(([, { over }]) => over ?? [])
     return [...endings, ...due.flatMap(([, { lines }]) => lines)]
   }
+}
+
+function approvalKey({ approvedAtMs = 0 }: Pick<Waits, 'approvedAtMs'>): string {
+  return `approval after ${approvedAtMs}`
 }
 
 function noticesOf(waits: Waits): Map<string, Notice> {
@@ -84,9 +96,9 @@ function noticesOf(waits: Waits): Map<string, Notice> {
     } else if (wait.kind === 'budget') {
       const over = wait.of === 'project' ? 'its project has tokens again' : 'the run has tokens again'
       notices.set(`budget of ${wait.of}`, { lines: [budgetLine(wait, waits)], over })
-    } else if (wait.kind === 'approval') {
+    } else if (wait.kind === 'approval' && Date.parse(wait.since) > (waits.approvedAtMs ?? 0)) {
       const line = `waits for the approval of its plan: "remora show ${waits.runId} --plan" shows it, "remora approve ${waits.runId}" lets it go on`
-      notices.set('approval', { lines: [line] })
+      notices.set(approvalKey(waits), { lines: [line], over: 'its plan is approved: the run goes on', isOnce: true })
     } else if (wait.kind === 'models') {
       const over = `${modelText(wait.model)} works again`
       notices.set(`model ${wait.model}`, { lines: modelLines(wait, waits), over })

@@ -71,6 +71,8 @@ function foldRun(state: ProgressState, event: EventView): ProgressState {
     case 'agenda.decided':
     case 'conductor.decided':
       return noteModel({ ...state, isConducted: true }, Text.parse(data['model']))
+    case 'plan.approved':
+      return { ...state, approvedAtMs: Date.parse(event.ts) }
     case 'item.started':
       return { ...state, total: (state.total ?? 0) + Count.parse(data['operations']) }
     case 'human_input.requested':

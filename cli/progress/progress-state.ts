@@ -48,6 +48,8 @@ export type ProgressState = {
   isPlanned: boolean
   /** Is true when a conductor may add further operations at any time. */
   isConducted: boolean
+  /** Is when somebody approved its plan last. */
+  approvedAtMs?: number
   /** Counts the operations that are planned by now. */
   total?: number
   /** Counts those that run once more, since their first changes collided with others. */

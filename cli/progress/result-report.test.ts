@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { aRun } from '../answers.fixture.ts'
+import { z } from 'zod'
+import type { AgendaItemView, RunAgenda } from '#schemas/agenda-schema.ts'
+import { anAgendaItem, aRun } from '../answers.fixture.ts'
 import { resultView } from '../run/report-run.ts'
 import { eventsOf, workedRun } from './events.fixture.ts'
 import { foldProgress } from './fold-progress.ts'
@@ -46,6 +48,33 @@ const patch = { path: 'out.patch', applied: false, hint: 'git apply out.patch' }
 const plain = { paint: openPaint(false), width: Infinity }
 
 describe('the report of a run', () => {
+  it('names each item of the plan that was blocked, and what its planner has used', () => {
+    const fault = { error_code: 'TOOL_004', reason: 'Ruff does not\ntell its settings' }
+    const counts = z.custom<AgendaItemView['counts']>().parse({ fault })
+    const blocked = anAgendaItem({ item_id: 'lint', status: 'blocked', counts })
+    const items = [blocked, { ...blocked, item_id: 'docs', capability: 'docstring' }]
+    const later = anAgendaItem({ item_id: 'again', status: 'ended', decided_in: 9 })
+    const agenda = z.custom<RunAgenda>().parse({ run_id: 'r1', items: [...items, later] })
+    const budget = { tokens: null, used: 7_524, used_by_agents: 1_200 }
+    const parts = { state, run: { ...run, budget }, agenda, patch }
+    const report = renderReport(parts, plain)
+    expect(report).toContain(`
+2 items of the plan blocked:
+  lint: TOOL_004 Ruff does not tell its settings; again took its place
+  docs: TOOL_004 Ruff does not tell its settings
+  All of it: remora show r1 --plan
+`)
+    expect(report).toContain('\nTokens of the run: 7,524, of them 6,324 by planner, watcher and asks\n')
+    const { blocked_items: listed, tokens } = resultView(parts).result
+    expect([listed.map(({ item_id: id, replaced_by: other }) => [id, other]), tokens]).toEqual([
+      [
+        ['lint', 'again'],
+        ['docs', null],
+      ],
+      7_524,
+    ])
+  })
+
   it('has a row per agent, the evidence, failures, conflicts and the way to apply the patch', () => {
     expect(`\n${renderReport({ state, run, patch }, plain)}`).toBe(`
 run r1 completed in 3.2 s  ·  rehearsal model (no LLM)

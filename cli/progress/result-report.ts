@@ -1,9 +1,12 @@
 import { rehearsalLabel } from '#domain/model-kind.ts'
+import { figure } from '#domain/figure.ts'
 import { formatSeconds, nodePlace, plural } from '#domain/timeline/words.ts'
+import type { RunAgenda } from '#schemas/agenda-schema.ts'
 import type { PlanView } from '#schemas/plan-schema.ts'
-import type { ConflictingSet, FailureView, LeftOut, RunView } from '#schemas/run-schema.ts'
+import type { BudgetView, ConflictingSet, FailureView, LeftOut, RunView } from '#schemas/run-schema.ts'
 import { joinBlocks } from '../wording.ts'
 import { sameModelFlag } from '../run/unfinished-runs.ts'
+import { blockedItems } from './blocked-items.ts'
 import { answerLines } from './answer-lines.ts'
 import { agentTable, plannedLines } from './agent-table.ts'
 import { adviceOnOperation } from '#domain/operation-advice.ts'
@@ -17,6 +20,8 @@ export type ReportParts = {
   run: RunView
   /** Undefined for a further generation of a run, and while it cannot be read. */
   plan?: PlanView | undefined
+  /** Of a run with an objective, where it can be read. */
+  agenda?: RunAgenda | undefined
   patch: PatchResult | UnfetchedPatch
   /** The `--model` of this command, for the commands that the report suggests. */
   model?: string | undefined
@@ -29,19 +34,21 @@ export type ReportView = { paint: Paint; width: number }
 const shownFailures = 5
 const noCode = 'no error code'
 
-export function renderReport({ state, run, plan, patch, model }: ReportParts, view: ReportView): string {
+export function renderReport({ state, run, plan, agenda, patch, model }: ReportParts, view: ReportView): string {
   const { paint } = view
   return joinBlocks([
-    headline(state, run, view),
+    headline({ state, run, agenda }, view),
     run.answer === null ? [] : answerLines(run.answer).flatMap((line) => wrap(line, view.width)),
     plan === undefined ? [] : plannedLines(plan, { ...view, nodes: run.nodes }),
     agentTable(state, run.funnel, paint),
+    usedLines(run),
     repeatedLines(state),
     evidenceLines(run, paint),
     setupLines(run, view),
     gateLines(run, view),
     skippedLines(state, view),
     findingLines(run),
+    blockedLines(agenda, view),
     failureLines(state, run, view),
     leftOutLines(run, view),
     unreadLines(run, view),
@@ -52,8 +59,11 @@ export function renderReport({ state, run, plan, patch, model }: ReportParts, vi
   ])
 }
 
-function headline(state: ProgressState, run: RunView, { paint, width }: ReportView): string[] {
-  const tone = toneOf(state, run)
+type Ended = Pick<ReportParts, 'state' | 'run' | 'agenda'>
+
+function headline(ended: Ended, { paint, width }: ReportView): string[] {
+  const { state, run } = ended
+  const tone = toneOf(ended)
   const took = run.duration_ms === null ? '' : ` in ${formatSeconds(run.duration_ms)}`
   const why = run.error_code === null ? '' : `: ${run.error_code} ${run.reason ?? ''}`
   const model = state.models.length === 0 ? '' : `  ·  ${state.models.join(', ')}`
@@ -63,10 +73,10 @@ function headline(state: ProgressState, run: RunView, { paint, width }: ReportVi
   return [`${paint('bold', `run ${run.run_id}`)} ${paint(tone, run.status)}${first.slice(named.length)}`, ...more]
 }
 
-function toneOf(state: ProgressState, run: RunView): 'red' | 'yellow' | 'green' {
+function toneOf({ state, run, agenda }: Ended): 'red' | 'yellow' | 'green' {
   if (run.status !== 'completed') return 'red'
   if (isFruitless(state) && state.patchFiles === 0) return 'red'
-  return failedOperations(state) + run.conflicts > 0 ? 'yellow' : 'green'
+  return failedOperations(state) + run.conflicts + blockedItems(agenda).length > 0 ? 'yellow' : 'green'
 }
 
 function repeatedLines({ repeated }: ProgressState): string[] {
@@ -79,6 +89,33 @@ function skippedLines({ skippedFiles: files }: ProgressState, { width }: ReportV
   const lines = files.slice(0, shownFailures).flatMap(({ path, reason }) => wrap(`  ${path}  ${reason}`, width))
   const rest = files.length > shownFailures ? ['  … and others: remora discover lists all'] : []
   return ['Skipped, as a whole or in part:', ...lines, ...rest]
+}
+
+/** Says in one line what a run has used where that is more than its agents have. */
+function usedLines({ budget }: RunView): string[] {
+  return budget.used === budget.used_by_agents ? [] : [`Tokens of the run: ${usedText(budget)}`]
+}
+
+/** `7,524, of them 7,100 by planner, watcher and asks` */
+export function usedText({ used, used_by_agents: byAgents }: BudgetView): string {
+  return used === byAgents
+    ? figure(used)
+    : `${figure(used)}, of them ${figure(used - byAgents)} by planner, watcher and asks`
+}
+
+/** Names each item of the plan that was blocked, with why, and what took its place. */
+export function blockedLines(agenda: RunAgenda | undefined, { paint, width }: ReportView): string[] {
+  const items = blockedItems(agenda)
+  if (agenda === undefined || items.length === 0) return []
+  const lines = items.map(({ item_id: id, error_code: code, reason, replaced_by: other }) => {
+    return `  ${id}: ${code} ${reason}${other === null ? '' : `; ${other} took its place`}`
+  })
+  const head = `${plural(items.length, 'item')} of the plan blocked:`
+  return [
+    paint('red', head),
+    ...lines.flatMap((line) => wrap(line, width)),
+    `  All of it: remora show ${agenda.run_id} --plan`,
+  ]
 }
 
 function findingLines({ findings, run_id: runId }: RunView): string[] {

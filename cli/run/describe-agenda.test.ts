@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import type { AgendaDecision, AgendaItemView, RunAgenda } from '#schemas/agenda-schema.ts'
+import { anAgendaItem } from '../answers.fixture.ts'
 import { openPaint } from '../terminal-text.ts'
 import { describeAgenda } from './describe-agenda.ts'
 
@@ -16,21 +17,6 @@ const counts = {
   estimate: null,
   fault: null,
 }
-
-const anItem = (item: Partial<AgendaItemView> & { item_id: string }): AgendaItemView => ({
-  capability: 'lint',
-  where: {},
-  objective: 'clean it',
-  success_criteria: [],
-  depends_on: [],
-  budget: {},
-  priority: 5,
-  status: 'waiting',
-  retries: 0,
-  counts: null,
-  decided_in: 6,
-  ...item,
-})
 
 const aDecision = (decision: Partial<AgendaDecision>): AgendaDecision => ({
   seq: 6,
@@ -69,11 +55,11 @@ it('says what became of each item: what failed, what a push has touched, what ca
   const fault = { error_code: 'AGENT_001', reason: 'its bundle is broken' }
   const where = { paths: ['src/**', 'lib'], languages: ['python'], kinds: ['function'] }
   const agenda = agendaOf([
-    anItem({ item_id: 'lint', status: 'active', retries: 1, counts: failing }),
-    anItem({ item_id: 'docs', status: 'stale', where, depends_on: ['lint'] }),
-    anItem({ item_id: 'types', status: 'blocked', counts: { ...counts, fault } }),
-    anItem({ item_id: 'more', counts: { ...counts, estimate: { operations: 3, tokens: 0 } } }),
-    anItem({ item_id: 'rest', status: 'ended', counts: { ...counts, left: 2 } }),
+    anAgendaItem({ item_id: 'lint', status: 'active', retries: 1, counts: failing }),
+    anAgendaItem({ item_id: 'docs', status: 'stale', where, depends_on: ['lint'] }),
+    anAgendaItem({ item_id: 'types', status: 'blocked', counts: { ...counts, fault } }),
+    anAgendaItem({ item_id: 'more', counts: { ...counts, estimate: { operations: 3, tokens: 0 } } }),
+    anAgendaItem({ item_id: 'rest', status: 'ended', counts: { ...counts, left: 2 } }),
   ])
   expect(shown(agenda)).toBe(`objective   tidy
 

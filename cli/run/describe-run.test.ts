@@ -18,6 +18,18 @@ conflicts   0
 `)
 })
 
+it('tells what planner, watcher and asks have used from what agents have, for each change', () => {
+  const counts = { generated: 4, valid: 4, verified: 4, accepted: 0, accepted_unverified: 0, rejected: 0, merged: 0 }
+  const funnel = [{ agent: 'lint', ...counts }]
+  const used = (byAgents: number) =>
+    describeRun(aRun({ funnel, budget: { tokens: null, used: 7_524, used_by_agents: byAgents } }), [], manner)
+  expect(used(7_524)).toContain('\ntokens      7,524, 1,881 for each proposed change\n')
+  expect(used(400)).toContain(
+    '\ntokens      7,524, of them 7,124 by planner, watcher and asks, 100 for each proposed change\n',
+  )
+  expect(used(0)).toContain('\ntokens      7,524, of them 7,524 by planner, watcher and asks\n')
+})
+
 it('names its generation after a retry, an unusual priority and policy, and why it was cancelled', () => {
   const request = { error_policy: 'stop_run', priority: 0 }
   const ended = { status: 'cancelled', duration_ms: 1200, reason: 'wrong branch', checks: {}, generation: 2 }

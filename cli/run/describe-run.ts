@@ -2,6 +2,7 @@ import { fullNameOf } from '#domain/repository-source.ts'
 import { describeModelKind, modelKindOf } from '#domain/model-kind.ts'
 import type { SkippedFile } from '#domain/code-node.ts'
 import { isEnded } from '#domain/run.ts'
+import type { RunAgenda } from '#schemas/agenda-schema.ts'
 import type { EdgeShape } from '#schemas/node-schema.ts'
 import type { OperationView } from '#schemas/operation-schema.ts'
 import type { PlanView } from '#schemas/plan-schema.ts'
@@ -10,7 +11,7 @@ import { figure } from '#domain/figure.ts'
 import { labelledLines } from '../wording.ts'
 import { plannedLines } from '../progress/agent-table.ts'
 import { gateOutputLines, gateText, setupText } from '../progress/proof-lines.ts'
-import { failureText, leftOutLines, unreadText } from '../progress/result-report.ts'
+import { blockedLines, failureText, leftOutLines, unreadText, usedText } from '../progress/result-report.ts'
 import { formatSeconds, nodePlace, plural } from '#domain/timeline/words.ts'
 import { answerLines } from '../progress/answer-lines.ts'
 import { waitingLines } from '../progress/describe-waiting.ts'
@@ -18,12 +19,13 @@ import { clip, openPaint, visibleName, wrap } from '../terminal-text.ts'
 import { resumeCommand } from './unfinished-runs.ts'
 import type { NodeWithEdges } from './find-operation.ts'
 
-/** Says with `isWaiting` that no stack works on the run, and with `plan` why there are no operations. */
+/** Says with `isWaiting` that no stack works on the run, with `plan` why there are no operations, and with `agenda` what was planned and blocked. */
 export type RunDisplay = {
   isWaiting: boolean
   width: number
   modelUrls?: string | undefined
   plan?: PlanView | undefined
+  agenda?: RunAgenda | undefined
 }
 
 const usualPriority = 5
@@ -73,7 +75,7 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
   const outputs = run.gate ? gateOutputLines(run.gate) : []
   const gate = outputs.length === 0 ? [] : ['', ...outputs.map((line) => clip(line, display.width))]
   const planned = display.plan === undefined ? [] : ['', ...plannedLines(display.plan, display)]
-  return `${[...lines, ...waiting, ...answer, ...gate, ...planned, ...skippedBlock(run, display), ...conflictLines(run, display), ...failureLines(run, display), ...operationLines(run, operations, display)].join('\n')}\n`
+  return `${[...lines, ...waiting, ...answer, ...gate, ...planned, ...skippedBlock(run, display), ...conflictLines(run, display), ...blockedBlock(display), ...failureLines(run, display), ...operationLines(run, operations, display)].join('\n')}\n`
 }
 
 function repositoryText({ repository }: RunView): string {
@@ -115,14 +117,15 @@ function funnelText(funnel: RunView['funnel'][number]): string {
   return `${agent}: ${[...made, ...decided].join(', ')}${open}`
 }
 
-/** Says what the run has used, and what that is for each change that it proposes, and for each that was accepted. */
-function tokensOf({ budget: { used }, funnel }: RunView): string {
-  if (used === 0) return ''
+/** Says what the run has used, and what its agents have for each change that it proposes, and for each that was accepted. */
+function tokensOf({ budget, funnel }: RunView): string {
+  if (budget.used === 0) return ''
+  const { used_by_agents: used } = budget
   const each = (count: number, what: string) =>
-    count === 0 ? [] : [`${figure(Math.round(used / count))} for each ${what}`]
+    count === 0 || used === 0 ? [] : [`${figure(Math.round(used / count))} for each ${what}`]
   const proposed = funnel.reduce((sum, agent) => sum + (agent.generated ?? 0), 0)
   const accepted = funnel.reduce((sum, agent) => sum + agent.accepted + agent.accepted_unverified, 0)
-  return [figure(used), ...each(proposed, 'proposed change'), ...each(accepted, 'accepted one')].join(', ')
+  return [usedText(budget), ...each(proposed, 'proposed change'), ...each(accepted, 'accepted one')].join(', ')
 }
 
 function acceptedLeftOutText({ accepted_left_out: count, run_id: id }: RunView): string {
@@ -139,6 +142,11 @@ const shownConflicts = 20
 
 function conflictLines(run: RunView, { width }: RunDisplay): string[] {
   const lines = leftOutLines(run, { width, paint: openPaint(false) }, shownConflicts)
+  return lines.length === 0 ? [] : ['', ...lines]
+}
+
+function blockedBlock({ agenda, width }: RunDisplay): string[] {
+  const lines = blockedLines(agenda, { width, paint: openPaint(false) })
   return lines.length === 0 ? [] : ['', ...lines]
 }
 

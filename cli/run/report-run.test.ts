@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { aRun } from '../answers.fixture.ts'
+import { anAgendaItem, aRun } from '../answers.fixture.ts'
 import { emptyAgent, emptyProgress, type AgentProgress } from '../progress/progress-state.ts'
 import { exitCodeOf } from './report-run.ts'
 
@@ -37,6 +37,16 @@ describe('the exit code of a run', () => {
 
   it('is 3 when all went well and a change set was left out of the patch', () => {
     expect(exitCodeOf(aRun({ status: 'completed', conflicts: 1 }), ended({ succeeded: 2 }))).toBe(3)
+  })
+
+  it('is 3 when an item of the plan was blocked, unless a later one of its agent has done the work', () => {
+    const run = aRun({ status: 'completed' })
+    const blocked = anAgendaItem({ item_id: 'lint', status: 'blocked', decided_in: 8 })
+    const later = anAgendaItem({ item_id: 'again', status: 'ended', decided_in: 9 })
+    const codes = [[blocked], [blocked, { ...later, capability: 'docstring' }], [blocked, later]].map((items) =>
+      exitCodeOf(run, ended({ succeeded: 1 }), { items }),
+    )
+    expect(codes).toEqual([3, 3, 0])
   })
 
   it('is 3 also when the service cannot read just now what was left out', () => {

@@ -1,5 +1,6 @@
 import { AppError } from '#domain/error.ts'
 import { rehearsalLabel } from '#domain/model-kind.ts'
+import type { RunAgenda } from '#schemas/agenda-schema.ts'
 import type { PlanView } from '#schemas/plan-schema.ts'
 import type { RunView } from '#schemas/run-schema.ts'
 import type { ApiClient } from '../api-client.ts'
@@ -12,22 +13,24 @@ import {
   operationsOf,
   type ProgressState,
 } from '../progress/progress-state.ts'
+import { blockedItems } from '../progress/blocked-items.ts'
 import { renderReport, type ReportParts, type ReportView } from '../progress/result-report.ts'
 import { openPaint } from '../terminal-text.ts'
 
-type Reporting = { client: Pick<ApiClient, 'readPlan'>; json: boolean; context: CliContext }
+type Reporting = { client: Pick<ApiClient, 'readAgenda' | 'readPlan'>; json: boolean; context: CliContext }
 
 /** Reports how a run went that was followed to its end, as text or as the result line of `--json`, and sets the exit code. */
 export async function reportRun(
-  followed: Omit<ReportParts, 'plan'>,
+  followed: Omit<ReportParts, 'plan' | 'agenda'>,
   { client, json, context }: Reporting,
 ): Promise<void> {
   const { io } = context
-  const { run_id: runId } = followed.run
+  const { run_id: runId, request } = followed.run
   const reading = followed.state.isPlanned ? client.readPlan(runId) : undefined
-  const parts = { ...followed, plan: await reading?.catch(withoutPlan) }
+  const planning = request.objective === undefined ? undefined : client.readAgenda(runId).catch(withoutPlan)
+  const parts = { ...followed, plan: await reading?.catch(withoutPlan), agenda: await planning }
   io.out(json ? `${JSON.stringify(resultView(parts))}\n` : `\n${renderReport(parts, reportView(context))}`)
-  io.exit(exitCodeOf(parts.run, parts.state))
+  io.exit(exitCodeOf(parts.run, parts.state, parts.agenda))
 }
 
 /** The report of a run that has ended is not lost where its plan cannot be read. */
@@ -44,24 +47,26 @@ const unknownFilters: ReadonlySet<string> = new Set(['DISC_003', 'RUN_002'])
 
 /**
  * 0: done, also when there was nothing to do. 1: the run did not complete, or every operation failed. 2: wrong usage that
- * only the service could detect. 3: an operation failed or was blocked, a change set was left out of the patch, or the run's gate could not judge; also
- * a retry all of whose operations failed, if the patch holds changes that were made before it.
+ * only the service could detect. 3: an operation failed or was blocked, an item of the plan was blocked and none took its place, a change set was
+ * left out of the patch, or the run's gate could not judge; also a retry all of whose operations failed, if the patch holds changes that were made before it.
  */
 export function exitCodeOf(
   { status, conflicts, error_code: code, gate }: Pick<RunView, 'status' | 'conflicts' | 'error_code' | 'gate'>,
   state: ProgressState,
+  agenda?: Pick<RunAgenda, 'items'>,
 ): 0 | 1 | 2 | 3 {
   if (status === 'blocked' || !isComposed(status, state)) return unknownFilters.has(code ?? '') ? 2 : 1
   // The events say it too, when the service cannot read the composition just now.
   const hasConflicts = conflicts > 0 || Object.values(state.agents).some(({ leftOut }) => leftOut > 0)
   const isProved = gate?.verdict !== 'unproved'
-  if (failedOperations(state) === 0) return hasConflicts || !isProved ? 3 : 0
+  const lacksItems = blockedItems(agenda).some(({ replaced_by: other }) => other === null)
+  if (failedOperations(state) === 0) return hasConflicts || !isProved || lacksItems ? 3 : 0
   const wentWell = Object.values(state.agents).some(({ succeeded, unchanged }) => succeeded + unchanged > 0)
   return wentWell || state.patchFiles > 0 ? 3 : 1
 }
 
 /** Is the last line of `remora run --json`. `patch` is null when the run proposes no change, did not complete, or is watched. */
-export function resultView({ state, run, plan, patch, earlierRuns = [] }: ReportParts) {
+export function resultView({ state, run, plan, agenda, patch, earlierRuns = [] }: ReportParts) {
   const planned = plannedView(plan)
   return {
     result: {
@@ -80,6 +85,8 @@ export function resultView({ state, run, plan, patch, earlierRuns = [] }: Report
       beyond_limit: plan?.beyond_limit ?? 0,
       planned,
       agents: Object.fromEntries(Object.entries(state.agents).map(([name, agent]) => [name, agentView(agent)])),
+      tokens: run.budget.used,
+      blocked_items: blockedItems(agenda),
       checks: run.checks,
       gate: run.gate,
       failures: run.failures.map((failure) => ({

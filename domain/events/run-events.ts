@@ -60,7 +60,7 @@ const Wait = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('approval'), since: z.number() }),
 ])
 
-/** Says what a run has come to in the end. */
+/** Says what a run has come to in the end. The tokens are all that it has used: by agents, in every attempt, planner, watcher and asks. */
 const totals = {
   operations: z.partialRecord(z.enum(operationStatuses), z.int()),
   change_sets: z.int(),

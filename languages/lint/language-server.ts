@@ -40,7 +40,7 @@ type ProcessEvents = {
 const environment = { RAYON_NUM_THREADS: '1', TOKIO_WORKER_THREADS: '1', PATH: '/usr/bin:/bin' }
 /** Bounds the memory where the system can, and removes the folder however the program ends, also when this process is killed. */
 const inFolder =
-  '[ -z "$MEMORY" ] || ulimit -v "$MEMORY" 2>/dev/null; "$0" "$@"; code=$?; rm -rf -- "$FOLDER"; exit "$code"'
+  '[ -z "$MEMORY" ] || ulimit -v "$MEMORY" 2>/dev/null; "$0" "$@"; code=$?; rm -rf -- "$FOLDER" 2>/dev/null; exit "$code"'
 const maxMessageBytes = 128 * 2 ** 20
 const maxLastWords = 500
 

@@ -2,10 +2,12 @@ import { AppError } from '#domain/error.ts'
 import { after } from '#platform/clock.ts'
 
 export type LintServer<Question, Answer> = {
-  ask(question: Question): Promise<Answer>
+  /** Makes the process ready for a question, and returns what asks it. Calls `moved` at each step, so that a slow start is told from a stuck one. */
+  ready(question: Question, moved: () => void): Promise<() => Promise<Answer>>
   /** Ends the process; what it was asked is lost, for the reason `why`. Safe to call twice. */
   end(why?: string): void
-  isOver(): boolean
+  /** Says why it has ended; undefined while it runs. */
+  whyOver(): string | undefined
   /** Is true when the process is to be replaced, since it keeps something of each text. */
   isSpent(): boolean
 }
@@ -21,7 +23,13 @@ export type ServerTurns<Question, Answer> = {
   close(): Promise<void>
 }
 
-/** Answers in the order of asking, one question at a time, so that it is known which one ends the process. It starts with the first. */
+/** A process that is lost before it is ready says nothing of the question: it is started so often at most. */
+const mostStarts = 3
+
+/**
+ * Answers in the order of asking, one question at a time, so that it is known which one ends the process. It starts with the first. An
+ * answer may take `limitMs`, and so may each step of a start.
+ */
 export function openServerTurns<Question, Answer>(
   start: () => LintServer<Question, Answer>,
   { limitMs }: { limitMs: number },
@@ -30,20 +38,24 @@ export function openServerTurns<Question, Answer>(
   let running: LintServer<Question, Answer> | undefined
   let last: Promise<unknown> = Promise.resolve()
   let waiting = 0
-  const answer = async (question: Question): Promise<Answer | Lost> => {
-    if (closing.signal.aborted) throw new AppError('AGENT_010', 'the linter is closed')
+  const current = () => {
+    if (closing.signal.aborted) throw closed()
     if (running?.isSpent() === true) running.end()
-    running = running?.isOver() === false ? running : start()
-    const server = running
-    const cancel = after(limitMs, () => server.end('it took too long'))
-    try {
-      return await server.ask(question)
-    } catch (error) {
-      server.end()
-      if (closing.signal.aborted) throw new AppError('AGENT_010', 'the linter is closed')
-      return { kind: 'lost', why: error instanceof Error ? error.message : String(error) }
-    } finally {
-      cancel()
+    running = running !== undefined && running.whyOver() === undefined ? running : start()
+    return running
+  }
+  const answer = async (question: Question): Promise<Answer | Lost> => {
+    for (let starts = 1; ; starts += 1) {
+      const server = current()
+      const slow = `its start made no progress for ${limitMs / 1000} s`
+      const ready = await bounded((moved) => server.ready(question, moved), { server, limitMs, slow })
+      if (closing.signal.aborted) throw closed()
+      if (ready.kind === 'lost' && starts < mostStarts) continue
+      if (ready.kind === 'lost') return ready
+      const asked = await bounded(ready.result, { server, limitMs, slow: 'it took too long' })
+      if (asked.kind === 'done') return asked.result
+      if (closing.signal.aborted) throw closed()
+      return asked
     }
   }
   return {
@@ -59,5 +71,33 @@ export function openServerTurns<Question, Answer>(
       running?.end('the linter is closed')
       await last
     },
+  }
+}
+
+function closed(): AppError {
+  return new AppError('AGENT_010', 'the linter is closed')
+}
+
+type Bounds = { server: Pick<LintServer<never, unknown>, 'end' | 'whyOver'>; limitMs: number; slow: string }
+
+/** Ends a process whose work fails, or does not move for `limitMs`. */
+async function bounded<Result>(
+  work: (moved: () => void) => Promise<Result>,
+  { server, limitMs, slow }: Bounds,
+): Promise<{ kind: 'done'; result: Result } | Lost> {
+  let cancel = after(limitMs, () => server.end(slow))
+  const moved = () => {
+    cancel()
+    cancel = after(limitMs, () => server.end(slow))
+  }
+  try {
+    return { kind: 'done', result: await work(moved) }
+  } catch (error) {
+    // What fails in a process that has ended fails for the reason that it ended.
+    const why = server.whyOver() ?? (error instanceof Error ? error.message : String(error))
+    server.end()
+    return { kind: 'lost', why }
+  } finally {
+    cancel()
   }
 }

@@ -130,8 +130,8 @@ export async function verifyDecisions(run: Run, { ledger, objects, audit }: Deci
   if (request.objective === undefined) return
   for (let after = 0; after < last; after += pageEvents) {
     for (const { seq, data } of await ledger.readEvents(runId, { after, limit: pageEvents })) {
-      const hash = 'schema_hash' in data ? String(data['record_hash']) : undefined
-      if (hash === undefined) continue
+      if (!('schema_hash' in data && 'record_hash' in data)) continue // of what is asked about a run no record is kept
+      const hash = String(data['record_hash'])
       await audit.read(`the decision of event ${seq}`, hash, getDecisionRecord(objects, { projectId, runId, hash }))
     }
   }

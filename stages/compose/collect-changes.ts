@@ -27,7 +27,7 @@ export type Collected = {
   /** Holds what each work with a change set worked on, by the id of its first record. */
   nodes: Map<string, CodeNode>
   /** Sums up all records of the run. */
-  totals: Pick<OperationCost, 'turns' | 'promptTokens' | 'completionTokens'>
+  totals: Pick<OperationCost, 'turns'>
   codes: CodesOfStatus
   /** Counts, by agent, operations of which a change did not pass its checks, unless they were tried again. */
   unproved: Map<string, number>
@@ -41,7 +41,7 @@ export async function collectChanges(
   deps: CollectDepsWithNote,
   signal: AbortSignal,
 ): Promise<Collected> {
-  const totals: Collected['totals'] = { turns: 0, promptTokens: 0, completionTokens: 0 }
+  const totals: Collected['totals'] = { turns: 0 }
   const codes: CodesOfStatus = { failed: new Map(), blocked: new Map(), skipped: new Map() }
   const unproved: Collected['unproved'] = new Map()
   const nodes: Collected['nodes'] = new Map()
@@ -82,8 +82,6 @@ function count(
   { totals, codes }: Pick<Collected, 'totals' | 'codes'>,
 ): void {
   totals.turns += outcome?.turns ?? 0
-  totals.promptTokens += outcome?.promptTokens ?? 0
-  totals.completionTokens += outcome?.completionTokens ?? 0
   const code = outcome?.errorCode
   const isBad = status === 'failed' || status === 'blocked' || status === 'skipped'
   if (supersededBy === null && isBad && isErrorCode(code)) codes[status].set(code, (codes[status].get(code) ?? 0) + 1)

@@ -5,7 +5,7 @@ import type { EventOrigin, NewEvent } from '#domain/event.ts'
 import type { EventData } from '#domain/events/event-table.ts'
 import type { GateReport } from '#domain/gate.ts'
 import { newToken, type RunId } from '#domain/ids.ts'
-import type { PlannedOperation } from '#domain/operation.ts'
+import type { OperationCost, PlannedOperation } from '#domain/operation.ts'
 import type { CompositionProgress, Run } from '#domain/run.ts'
 import { failRun } from '#store/ledger/run-stage.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
@@ -84,7 +84,10 @@ async function complete(run: Run, deps: CompositionDeps, signal: AbortSignal): P
   const failure = failureOf(run, codes)
   const verdictOn = (id: string) => decisions.byChangeSet.get(id)?.verdict ?? 'pending'
   const funnel = Object.fromEntries(countFunnel(composition.made ?? [], verdictOn).map(funnelData))
-  const closing = { changeSets: selected.length, totals, composition, funnel, failure }
+  // Who plans, watches and asks about the run has used tokens, too, also while it was composed.
+  const { tokensIn, tokensOut } = await deps.ledger.getRun(run.runId)
+  const used = { ...totals, promptTokens: tokensIn, completionTokens: tokensOut }
+  const closing = { changeSets: selected.length, used, composition, funnel, failure }
   const events = closingEvents(run, closing, { kind: 'worker', id: deps.workerId })
   const moved = await deps.ledger.move(run.runId, {
     from: [atReview],
@@ -176,8 +179,9 @@ function gateData({ outputs: _outputs, failing: _failing, reason, ...report }: G
 /** An event lists no more conflicts than this; the composition has all. */
 const namedConflicts = 50
 
-type Closing = Pick<Collected, 'totals'> & {
+type Closing = {
   changeSets: number
+  used: Pick<OperationCost, 'turns' | 'promptTokens' | 'completionTokens'>
   composition: Composition
   /** Holds the figures of each agent. */
   funnel: EventData<'run.composed'>['funnel']
@@ -185,7 +189,7 @@ type Closing = Pick<Collected, 'totals'> & {
 }
 
 function closingEvents(run: Run, closing: Closing, origin: EventOrigin): NewEvent[] {
-  const { changeSets, totals, composition, funnel, failure } = closing
+  const { changeSets, used, composition, funnel, failure } = closing
   const { files, conflicts } = composition
   const composed = {
     change_sets: changeSets,
@@ -201,7 +205,7 @@ function closingEvents(run: Run, closing: Closing, origin: EventOrigin): NewEven
     change_sets: changeSets,
     files_changed: files.length,
     conflicts: conflicts.length,
-    ...snakeKeys(totals),
+    ...snakeKeys(used),
   }
   const common = { phase: 'review', origin } as const
   const composedEvent: NewEvent = { ...common, event: 'run.composed', data: composed }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ModelUnavailable } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
+import { openObjectAudit, verifyDecisions } from '#stages/audit/verify-records.ts'
 import { call, scriptedModel, type ScriptedReply } from '#stages/operate/agent/scripted-agent.fixture.ts'
 import { useOpened } from '#testing/use-opened.ts'
 import { type AnswerDeps, answerAsk } from './answer-ask.ts'
@@ -62,7 +63,11 @@ describe('what somebody asks about a run', () => {
     expect(end).toMatchObject({ answer: sound, model: 'scripted' })
     const [received, answered] = events
     expect(answered).toMatchObject({ event: 'ask.answered', causationSeq: received?.seq, data: { answer: sound } })
-    expect(await run.ledger.getRun(runId)).toMatchObject({ tokensIn: 10, tokensOut: 2 })
+    const answeredRun = await run.ledger.getRun(runId)
+    expect(answeredRun).toMatchObject({ tokensIn: 10, tokensOut: 2 })
+    const audit = openObjectAudit()
+    await verifyDecisions(answeredRun, { ...run, audit })
+    expect(audit.violations).toEqual([])
     expect((await run.ledger.readProjectBudget(run.project)).used - before).toBe(12)
   })
 

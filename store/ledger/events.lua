@@ -102,7 +102,7 @@ local function emit(at, events, first, cause)
   first = first or 1
   local count = (#events - first + 1) / 2
   if count == 0 then return nil end
-  local times, tokens_in, tokens_out, composed, decided = {}, 0, 0, nil, {}
+  local times, tokens_in, tokens_out, besides, composed, decided = {}, 0, 0, 0, nil, {}
   for i = first + 1, #events, 2 do
     local name = name_of(events[i])
     times[name] = (times[name] or 0) + 1
@@ -112,11 +112,13 @@ local function emit(at, events, first, cause)
       has_answer = true
       local prompt, completion = tokens_of(events[i])
       tokens_in, tokens_out = tokens_in + prompt, tokens_out + completion
+      if name ~= 'model.responded' then besides = besides + prompt + completion end
     end
   end
   for name, number in pairs(times) do redis.call('HINCRBY', keys.tally, name, number) end
   if tokens_in > 0 then redis.call('HINCRBY', keys.run, 'tokens_in', text(tokens_in)) end
   if tokens_out > 0 then redis.call('HINCRBY', keys.run, 'tokens_out', text(tokens_out)) end
+  if besides > 0 then redis.call('HINCRBY', keys.run, 'tokens_besides', text(besides)) end
   local ended = times['operation.ended'] or 0
   if ended + tokens_in + tokens_out > 0 then keep_pace(at, ended, tokens_in, tokens_out) end
   answered = answered + tokens_in + tokens_out

@@ -20,13 +20,13 @@ const answers: ReadonlySet<string> = new Set([
   'ask.answered',
   'ask.failed',
 ])
-type Seen = Pick<Run, 'tokensIn' | 'tokensOut' | 'usedBudgets' | 'reserved'>
+type Seen = Pick<Run, 'tokensIn' | 'tokensOut' | 'tokensBesides' | 'usedBudgets' | 'reserved'>
 
 /** Compares what a run has used and has reserved, and the budgets that are used up, with its events (invariant 2). */
 export function foldBudgets() {
   const over = new Set<string>()
   const faults: string[] = []
-  const tokens = { in: 0, out: 0 }
+  const tokens = { in: 0, out: 0, besides: 0 }
   const requests = foldReservations(faults)
 
   function take(event: Event): void {
@@ -34,7 +34,9 @@ export function foldBudgets() {
     const used = answers.has(name) ? Tokens.safeParse(data).data : undefined
     tokens.in += used?.prompt_tokens ?? 0
     tokens.out += used?.completion_tokens ?? 0
-    requests.take(event, (used?.prompt_tokens ?? 0) + (used?.completion_tokens ?? 0))
+    const all = (used?.prompt_tokens ?? 0) + (used?.completion_tokens ?? 0)
+    if (name !== 'model.responded') tokens.besides += all
+    requests.take(event, all)
     if (name !== 'budget.reached' && name !== 'budget.renewed') return
     const { of } = OfBudget.parse(data)
     const isNew = over.has(of) !== (name === 'budget.reached')
@@ -46,10 +48,12 @@ export function foldBudgets() {
 
   /** `besides`: what the conductor's step and the watch have reserved. */
   function violations(run: Seen, accounts: ReadonlyMap<OperationId, OperationAccount>, besides: readonly number[]) {
-    const { tokensIn, tokensOut, usedBudgets } = run
+    const { tokensIn, tokensOut, tokensBesides, usedBudgets } = run
     const messages = [...faults, ...requests.faults(run, accounts, besides)]
     const [counted, folded] = [`${tokensIn} and ${tokensOut}`, `${tokens.in} and ${tokens.out}`]
     if (counted !== folded) messages.push(`the run has counted ${counted} tokens, its events have ${folded}`)
+    if (tokensBesides !== tokens.besides)
+      messages.push(`${tokensBesides} tokens are counted besides those of agents, its events have ${tokens.besides}`)
     const holding = usedBudgets.filter(({ holds }) => holds)
     const [is, told] = [holding.map(({ of }) => of).toSorted(), [...over].toSorted()]
     if (is.join() !== told.join())

@@ -84,7 +84,8 @@ function namesIn(text: string | undefined): string[] | null {
 
 function tokensOf(stored: (name: string) => string | undefined) {
   const [tokensIn, tokensOut] = [number.parse(stored('tokens_in')), number.parse(stored('tokens_out'))]
-  return { tokensIn, tokensOut, tokens: tokensIn + tokensOut, ...reservedOf(stored) }
+  const tokensBesides = number.parse(stored('tokens_besides'))
+  return { tokensIn, tokensOut, tokens: tokensIn + tokensOut, tokensBesides, ...reservedOf(stored) }
 }
 
 function reservedOf(stored: (name: string) => string | undefined) {

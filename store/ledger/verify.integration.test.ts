@@ -80,6 +80,7 @@ const damages: [
     (keys) => test.redis.hincrby(keys.run, 'tokens_in', 1),
     /the run has counted 1 and 0 tokens, its events have 0 and 0/,
   ],
+  ['tokens are counted besides', 2, (keys) => test.redis.hincrby(keys.run, 'tokens_besides', 1), /1 tokens .* besides/],
   [
     'a status is not what the events say',
     2,

@@ -30,8 +30,32 @@ export function agendaFaults(events: readonly Event[]): string[] {
       default:
     }
   }
-  const end = events.at(-1)?.event
-  if (end === 'run.completed' && open.size > 0) faults.push(`${[...open].join(', ')} never ended`)
-  if (end === 'run.completed' && !closed) faults.push('the run completed without an answer')
+  const isCompleted = events.some(({ event }) => event === 'run.completed')
+  if (isCompleted && open.size > 0) faults.push(`${[...open].join(', ')} never ended`)
+  if (isCompleted && !closed) faults.push('the run completed without an answer')
   return faults
+}
+
+/** Finds what is wrong with what was asked about a run, by its events: it was taken once, and each of them has one end. */
+export function askFaults(events: readonly Event[]): string[] {
+  const faults: string[] = []
+  const ends = new Map<string, number>()
+  for (const { seq, event, data } of events) {
+    const ask = String(data['ask_id'])
+    const fault = (what: string) => faults.push(`event ${seq} ${event}: ${ask} ${what}`)
+    const ended = ends.get(ask)
+    switch (event) {
+      case 'ask.received':
+        if (ended !== undefined) fault('was asked before')
+        ends.set(ask, ended ?? 0)
+        break
+      case 'ask.answered':
+      case 'ask.failed':
+        if (ended !== 0) fault(ended === undefined ? 'was not asked' : 'had ended')
+        ends.set(ask, 1)
+        break
+      default:
+    }
+  }
+  return [...faults, ...[...ends].flatMap(([ask, ended]) => (ended === 0 ? [`${ask} never ended`] : []))]
 }

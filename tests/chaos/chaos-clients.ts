@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { delay } from '#platform/clock.ts'
+import type { Event } from '#domain/event.ts'
 import { RunId } from '#domain/ids.ts'
 import type { RunApi } from '../run-api.ts'
 import type { Submission } from './draw-history.ts'
@@ -67,15 +68,28 @@ async function answerWithRetries(
   )
 }
 
-/** Adds to the objective of a run. Until its files are stored it has nobody who would hear. Returns the HTTP status. */
-export async function sayWithRetries(
+/** Adds to the objective of a run, which has nobody who would hear until its files are stored, or asks about it. Returns the HTTP status. */
+export async function tellWithRetries(
   api: Pick<RunApi, 'ask'>,
-  { runId, text, key }: { runId: RunId; text: string; key: string },
+  { runId, to, text, key }: { runId: RunId; to: 'messages' | 'asks'; text: string; key: string },
 ): Promise<number> {
   const headers = { 'content-type': 'application/json', 'idempotency-key': key }
   const body = JSON.stringify({ text })
-  const ask = () => api.ask(`/v1/runs/${runId}/messages`, { method: 'POST', headers, body, ...within() })
+  const ask = () => api.ask(`/v1/runs/${runId}/${to}`, { method: 'POST', headers, body, ...within() })
   return (await askWithRetries(ask)).status
+}
+
+/** Looks once for the answer to all that was asked about a run, by its events. Returns the ids of what is open. */
+export async function openAsksOf(
+  api: Pick<RunApi, 'ask'>,
+  { runId, events }: { runId: RunId; events: readonly Event[] },
+): Promise<string[]> {
+  const asked = new Set(events.flatMap(({ event, data }) => (event === 'ask.received' ? String(data['ask_id']) : [])))
+  for (const { event, data } of events)
+    if (event === 'ask.answered' || event === 'ask.failed') asked.delete(String(data['ask_id']))
+  // Whoever looks for the answer to one has it answered, where its job was lost.
+  await Promise.all([...asked].map((id) => askWithRetries(() => api.ask(`/v1/runs/${runId}/asks/${id}`, within()))))
+  return [...asked]
 }
 
 /** The run's patch, of all that is proposed or of what is accepted; empty when nothing changed. */

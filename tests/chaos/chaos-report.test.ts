@@ -12,6 +12,7 @@ const outcome: HistoryOutcome = {
   retried: 3,
   lost: 1,
   answered: 2,
+  deferred: 0,
   network: undefined,
   host: undefined,
   durationMs: 4_210,

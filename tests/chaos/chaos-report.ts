@@ -10,9 +10,10 @@ import { describeFault, faultNames, hostFaultNames, machineNames, networkFaultNa
 import type { HistoryOutcome } from './run-history.ts'
 import { repository } from '../program.ts'
 
-/** `seed 17  4 faults (kill_worker, wipe_queues …)  2 runs  61 operations  5 retried  3 answered  4.1 s  0 violations` */
+/** `seed 17  4 faults (kill_worker, wipe_queues …)  2 runs  61 operations  5 retried  3 answered  2 deferred  4.1 s  0 violations` */
 export function historyLine(outcome: HistoryOutcome): string {
-  const { history, met, runs, operations, retried, lost, answered, network, host, durationMs, violations } = outcome
+  const { history, met, runs, operations, retried, lost, answered, deferred, network, host, durationMs, violations } =
+    outcome
   const kinds = history.faults.map(({ kind }) => kind).join(', ')
   const ofTheNetwork = network === undefined ? [] : met.filter((line) => networkLine.test(line))
   const counts = [
@@ -23,6 +24,7 @@ export function historyLine(outcome: HistoryOutcome): string {
     `${retried} retried`,
     ...(network === undefined ? [] : [`${lost} lost`]),
     `${answered} answered`,
+    `${deferred} deferred`,
     ...(host === undefined ? [] : [hostText(host)]),
     `${(durationMs / 1000).toFixed(1)} s`,
     `${violations.length} violations`,
@@ -93,7 +95,7 @@ export function chaosSection(
   const title = place.machines ? 'random faults between machines' : 'random faults against real processes'
   return `# Chaos: ${title}
 
-**${totalsLine(outcomes)}.** ${total(({ runs }) => runs.length)} runs, ${total(({ operations }) => operations)} operations, ${total(({ retried }) => retried)} attempts taken back and tried again, ${total(({ answered }) => answered)} questions answered.
+**${totalsLine(outcomes)}.** ${total(({ runs }) => runs.length)} runs, ${total(({ operations }) => operations)} operations, ${total(({ retried }) => retried)} attempts taken back and tried again, ${total(({ answered }) => answered)} questions answered, ${total(({ deferred }) => deferred)} waits for a tool that took long.
 ${failing.length === 0 ? 'No seed failed.' : `Failing seeds: ${failing.join(', ')}.`}${pushesText(outcomes)}${networkText(outcomes)}
 
 - ${place.date.toISOString().slice(0, 10)}, commit ${place.commit}, ${Math.round(place.tookMs / 1000)} s in all

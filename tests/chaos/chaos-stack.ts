@@ -131,9 +131,17 @@ async function addressesOf(
 /** Puts a comment where `docstring` puts its text: their changes collide. Where a return is nested, the file would not parse any more. */
 const rival = editingAgent('rival', { kinds: 'function', from: '\n    return', to: '\n    # checked\n    return' })
 
-/** The shipped bundles, with that of docstrings accepting what the rehearsal model writes, one that asks a person, and one whose changes collide with those of another. */
+/** Its operations wait for their tool without a slot, which takes long. */
+const slow = editingAgent('slow', {
+  kinds: 'function',
+  command: ['sleep', '2'],
+  from: 'items):\n',
+  to: 'items):  # slow\n',
+})
+
+/** The shipped bundles, with that of docstrings accepting what the rehearsal model writes, one that asks a person, one whose changes collide with those of another, and one whose tool takes long. */
 async function layOutAgents(dir: string): Promise<string> {
-  for (const [path, text] of Object.entries({ ...askingAgent, ...rival })) {
+  for (const [path, text] of Object.entries({ ...askingAgent, ...rival, ...slow })) {
     await mkdir(dirname(join(dir, path)), { recursive: true })
     await writeFile(join(dir, path), text)
   }

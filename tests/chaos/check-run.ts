@@ -6,7 +6,7 @@ import { isEnded, type Run } from '#domain/run.ts'
 import { type ProofDeps, verifyRun } from '#stages/audit/verify-run.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import { lacks } from '#testing/this-machine.ts'
-import { agendaFaults } from './agenda-faults.ts'
+import { agendaFaults, askFaults } from './agenda-faults.ts'
 import { type Endings, foldEndings } from './fold-endings.ts'
 import type { GeneratedSource, Submission } from './draw-history.ts'
 import type { FaultName } from './fault.ts'
@@ -29,6 +29,7 @@ export type RunCheck = {
   retried: number
   lost: number
   answered: number
+  deferred: number
   violations: string[]
 }
 
@@ -66,13 +67,15 @@ export async function checkRun(run: HistoryRun, proof: CheckDeps): Promise<RunCh
     ...violations.map(({ invariant, message }) => `verify ${invariant}: ${message}`),
     ...endings.violations,
     ...(run.request.objective === undefined ? [] : agendaFaults(events)),
+    ...askFaults(events),
+    ...unexpectedlyUnanswered(run, events),
     ...unexpectedStatus(run, state, endings),
     ...unexpectedFailures(run, endings),
     ...(isEnded(state.status) && endings.runEndings.length === 0 ? ['the run has ended without an event'] : []),
   ]
   const named = found.map((violation) => `run ${runId}: ${violation}`)
-  const { retried, lost, answered } = endings
-  return { status: state.status, operations, retried, lost, answered, violations: named }
+  const { retried, lost, answered, deferred } = endings
+  return { status: state.status, operations, retried, lost, answered, deferred, violations: named }
 }
 
 /**
@@ -101,7 +104,14 @@ function unexpectedFailures({ faults }: HistoryRun, { failures }: Endings): stri
   return ours.map(({ operationId, errorCode, reason }) => `operation ${operationId} failed: ${errorCode} ${reason}`)
 }
 
-async function allEvents(runId: RunId, ledger: Pick<Ledger, 'readEvents'>): Promise<Event[]> {
+/** A model that is away is waited for. Only replies that it breaks off leave an ask without an answer. */
+function unexpectedlyUnanswered({ faults }: HistoryRun, events: readonly Event[]): string[] {
+  if (faults.includes('failing_model')) return []
+  const failed = events.filter(({ event }) => event === 'ask.failed')
+  return failed.map(({ data }) => `ask ${String(data['ask_id'])} failed: ${JSON.stringify(data)}`)
+}
+
+export async function allEvents(runId: RunId, ledger: Pick<Ledger, 'readEvents'>): Promise<Event[]> {
   const all: Event[] = []
   for (;;) {
     const page = await ledger.readEvents(runId, { after: all.at(-1)?.seq ?? 0, limit: eventsPerPage })

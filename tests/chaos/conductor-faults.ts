@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { delay } from '#platform/clock.ts'
+import type { Event } from '#domain/event.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { Random } from '#platform/seeded-random.ts'
 import { runKeys } from '#store/ledger/keys.ts'
-import { sayWithRetries } from './chaos-clients.ts'
+import { tellWithRetries } from './chaos-clients.ts'
 import type { ChaosStack } from './chaos-stack.ts'
+import { allEvents } from './check-run.ts'
 import { deleteJobs } from './queue-faults.ts'
 
 const pollMs = 15
@@ -51,14 +53,24 @@ export async function loseWakes({ redis }: ChaosStack, forMs: number, random: Ra
 }
 
 /** A message that was taken is in the run's events once; one that comes too early or too late may be refused. */
-export async function say({ api, ledger }: ChaosStack, runId: RunId, times: number): Promise<string> {
-  const [key, text] = [randomUUID(), `and be quick, ${randomUUID()}`]
-  const statuses = await Promise.all(Array.from({ length: times }, () => sayWithRetries(api, { runId, text, key })))
-  const events = await ledger.readEvents(runId, { after: 0, limit: 1_000 })
-  const heard = events.filter(({ event, data }) => event === 'objective.extended' && data['text'] === text).length
-  const isGood =
-    statuses.every((status) => status === 202 || status === 409) && heard === (statuses.includes(202) ? 1 : 0)
-  return `${isGood ? '' : 'could not be said: '}answered ${statuses.join(', ')}, heard ${heard} times`
+export function say(stack: ChaosStack, runId: RunId, times: number): Promise<string> {
+  return tell(stack, runId, { times, to: 'messages', event: 'objective.extended', statuses: [202, 409] })
+}
+
+/** What is asked is taken once, whether the run goes on or has ended. */
+export function ask(stack: ChaosStack, runId: RunId, times: number): Promise<string> {
+  return tell(stack, runId, { times, to: 'asks', event: 'ask.received', statuses: [202] })
+}
+
+type Told = { times: number; to: 'messages' | 'asks'; event: Event['event']; statuses: readonly number[] }
+
+async function tell({ api, ledger }: ChaosStack, runId: RunId, { times, to, event, statuses }: Told): Promise<string> {
+  const told = { runId, to, key: randomUUID(), text: `and be quick, ${randomUUID()}` }
+  const answers = await Promise.all(Array.from({ length: times }, () => tellWithRetries(api, told)))
+  const events = await allEvents(runId, ledger)
+  const heard = events.filter((one) => one.event === event && one.data['text'] === told.text).length
+  const isGood = answers.every((status) => statuses.includes(status)) && heard === (answers.includes(202) ? 1 : 0)
+  return `${isGood ? '' : 'could not be said: '}answered ${answers.join(', ')}, heard ${heard} times`
 }
 
 async function during(forMs: number, act: () => Promise<void>): Promise<void> {

@@ -12,6 +12,8 @@ export type ConductorFault =
   | { kind: 'lose_wakes'; forMs: number }
   /** Somebody adds to the objective, each time with the same key; it may come after the end. */
   | { kind: 'say'; run: number; times: number }
+  /** Somebody asks about a run, each time with the same key, at any moment. */
+  | { kind: 'ask'; run: number; times: number }
 
 export const conductorFaultNames = [
   'kill_conductor',
@@ -20,6 +22,7 @@ export const conductorFaultNames = [
   'lose_messages',
   'lose_wakes',
   'say',
+  'ask',
 ] as const satisfies readonly ConductorFault['kind'][]
 
 export const conductorCount = 2
@@ -28,7 +31,7 @@ export function drawConductorFault(
   random: Random,
   { runs, leaseMs }: { runs: number; leaseMs: number },
 ): ConductorFault {
-  const kind = random.pick<ConductorFault['kind']>(['kill_conductor', ...conductorFaultNames])
+  const kind = random.pick<ConductorFault['kind']>(['kill_conductor', 'ask', ...conductorFaultNames])
   const conductor = random.int(0, conductorCount - 1)
   switch (kind) {
     case 'kill_conductor':
@@ -41,6 +44,7 @@ export function drawConductorFault(
     case 'lose_wakes':
       return { kind, forMs: random.int(500, 4_000) }
     case 'say':
+    case 'ask':
       return { kind, run: random.int(0, runs - 1), times: random.int(1, 3) }
   }
 }

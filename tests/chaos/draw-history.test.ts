@@ -30,7 +30,7 @@ describe('a history of chaos', () => {
 
   it('meets every kind of fault over many seeds, and aims only at what is there', () => {
     const drawn = seeds.map((seed) => drawHistory(seed))
-    expect(new Set(drawn.flatMap(({ faults }) => faults.map(({ kind }) => kind))).size).toBe(28)
+    expect(new Set(drawn.flatMap(({ faults }) => faults.map(({ kind }) => kind))).size).toBe(29)
     expect(new Set(drawn.map(({ streams }) => streams)).size).toBe(2)
     const aimless = drawn.flatMap(({ faults, submissions }) =>
       faults.filter(

@@ -1,6 +1,6 @@
 import { openRandom, type Random } from '#platform/seeded-random.ts'
 import { drawConductorFault } from './draw-conductor-fault.ts'
-import { drawFault, drawHostFault, drawNetworkFault, type Fault, leaseMs } from './fault.ts'
+import { drawFault, drawHostFault, drawNetworkFault, type Fault, leaseMs, workerCount } from './fault.ts'
 
 /** What a caller asks for, as it goes over the wire. */
 export type Submission = {
@@ -52,6 +52,12 @@ const pushedShare = 1 / 3
 const conductedWindowMs = 8_000
 /** Of the histories, so many have runs with an objective. */
 const conductedShare = 1 / 3
+/** Of the runs with an objective, so many have an agent whose tool takes long. */
+const slowShare = 1 / 3
+/** Of what somebody asks, so much is asked after the end of the run. */
+const lateShare = 0.4
+/** Workers are lost in this time from when the first operation waits for its tool. */
+const deferralsMs = 4_000
 const policies: readonly [string, ...string[]] = ['basic', 'several', 'replan', 'one', 'hasty', 'invalid_once']
 
 export type HistoryOptions = { machines?: boolean; pushes?: boolean | undefined; objectives?: boolean | undefined }
@@ -102,13 +108,34 @@ function conduct(seed: number, { submissions, faults, objectives }: Drawn): stri
   if (!(objectives ?? isDrawn)) return undefined
   for (const [at, { request }] of submissions.entries()) request.objective = `objective ${at} of history ${seed}`
   const drawn = Array.from({ length: random.int(2, 4) }, (): Fault => {
-    return {
-      atMs: random.int(500, conductedWindowMs),
-      ...drawConductorFault(random, { runs: submissions.length, leaseMs }),
-    }
+    const fault = drawConductorFault(random, { runs: submissions.length, leaseMs })
+    return { atMs: random.int(500, conductedWindowMs), ...fault }
   })
+  for (const [at, { request }] of submissions.entries()) {
+    if (!random.chance(slowShare)) continue
+    request.agents = ['slow', ...request.agents]
+    faults.push(...Array.from({ length: random.int(1, 3) }, () => drawLoss(random, at)))
+  }
+  const policy = random.pick(policies)
+  for (const fault of drawn) {
+    if (fault.kind === 'ask' && random.chance(lateShare)) fault.after = ['ended', fault.run]
+  }
   faults.push(...drawn)
-  return random.pick(policies)
+  return policy
+}
+
+/** While operations of this run wait for their tools, a worker that runs some of these is lost, or stops. */
+function drawLoss(random: Random, run: number): Fault {
+  const [atMs, worker] = [random.int(0, deferralsMs), random.int(0, workerCount - 1)]
+  const kind = random.pick<'kill_worker' | 'drain_worker' | 'freeze_worker'>([
+    'kill_worker',
+    'kill_worker',
+    'drain_worker',
+    'freeze_worker',
+  ])
+  const after: Fault['after'] = ['deferred', run]
+  if (kind === 'freeze_worker') return { atMs, after, kind, worker, forMs: leaseMs + random.int(200, 1_200) }
+  return { atMs, after, kind, worker, backAfterMs: random.int(0, 1_200) }
 }
 
 const agentChoices: readonly [string[], ...string[][]] = [

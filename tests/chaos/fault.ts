@@ -1,8 +1,11 @@
 import type { Random } from '#platform/seeded-random.ts'
 import type { ConductorFault } from './draw-conductor-fault.ts'
 
-/** One thing that goes wrong. `atMs` counts from the first submission, `backAfterMs` and `forMs` from the fault. */
-export type Fault = { atMs: number } & FaultKind
+/**
+ * One thing that goes wrong. `atMs` counts from the first submission, or with `after` from when an operation of that submission's run first
+ * waits for a tool, or the run has ended; `backAfterMs` and `forMs` count from the fault.
+ */
+export type Fault = { atMs: number; after?: ['deferred' | 'ended', number] } & FaultKind
 
 type FaultKind = OrdinaryFault | NetworkFault | HostFault | ConductorFault
 

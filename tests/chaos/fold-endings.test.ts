@@ -14,16 +14,16 @@ const usual = {
   origin: { kind: 'worker', id: 'w' },
 }
 
-/** `operation.started a` per line, numbered from 1. */
+/** `operation.started a` per line, numbered from 1; `operation.resumed a tool`: with this reason. */
 function events(...lines: string[]): Event[] {
   return lines.map((line, at) => {
-    const [event = '', operationId] = line.split(' ')
+    const [event = '', operationId, reason] = line.split(' ')
     return Event.parse({
       ...usual,
       seq: at + 1,
       event,
       ...(operationId === undefined ? {} : { operationId }),
-      data: event === 'operation.failed' ? { error_code: 'WORK_005', reason: 'none' } : {},
+      data: event === 'operation.failed' ? { error_code: 'WORK_005', reason: 'none' } : { reason },
     })
   })
 }
@@ -36,6 +36,7 @@ describe('the endings of a run, as its events tell them', () => {
       retried: 1,
       lost: 0,
       answered: 0,
+      deferred: 0,
       failures: [{ operationId: 'a', errorCode: 'WORK_005', reason: 'none' }],
       runEndings: ['run.completed'],
     })
@@ -45,6 +46,17 @@ describe('the endings of a run, as its events tell them', () => {
     const asked = ['operation.started a', 'human_input.requested a', 'operation.suspended a', 'run.waiting']
     const told = [...asked, 'human_input.answered a', 'operation.resumed a', ...asked, 'operation.blocked a']
     expect(foldEndings(events(...told, 'operation.ended a')).violations).toEqual([])
+  })
+
+  it('are in order when a tool took long, which is no answer of a person', () => {
+    const told = [
+      'operation.started a',
+      'operation.suspended a tool',
+      'operation.resumed a tool',
+      'operation.started a',
+    ]
+    const endings = foldEndings(events(...told, 'operation.ended a'))
+    expect(endings).toMatchObject({ violations: [], answered: 0, deferred: 1 })
   })
 
   it.each([
@@ -57,9 +69,10 @@ describe('the endings of a run, as its events tell them', () => {
     [
       'tried before the answer',
       ['operation.started a', 'operation.suspended a', 'operation.started a'],
-      'not answered',
+      'its person has not answered',
     ],
-    ['resumed unasked', ['operation.started a', 'operation.resumed a'], 'it waited for no answer'],
+    ['resumed unasked', ['operation.started a', 'operation.resumed a'], 'it waited for no person'],
+    ['another answer', ['operation.started a', 'operation.suspended a', 'operation.resumed a tool'], 'for no tool'],
     ['two ends of the run', ['run.completed', 'run.failed'], 'the run ended as run.completed and run.failed'],
   ])('tell of %s', (_case, lines, violation) => {
     expect(foldEndings(events(...lines)).violations.join('\n')).toContain(violation)

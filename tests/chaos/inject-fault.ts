@@ -4,7 +4,7 @@ import { until } from '#testing/until.ts'
 import type { ChaosStack } from './chaos-stack.ts'
 import { type Fault, machineNames, type Outage } from './fault.ts'
 import { cancelWithRetries } from './chaos-clients.ts'
-import { doubleMessages, loseMessages, loseWakes, say } from './conductor-faults.ts'
+import { ask, doubleMessages, loseMessages, loseWakes, say } from './conductor-faults.ts'
 import { deleteJobs, duplicateJobs, wipeQueues } from './queue-faults.ts'
 import type { Random } from '#platform/seeded-random.ts'
 import type { ServiceProcess } from './service-process.ts'
@@ -78,6 +78,8 @@ export async function injectFault(fault: Fault, targets: FaultTargets): Promise<
       return loseWakes(stack, fault.forMs, random)
     case 'say':
       return say(stack, await targets.runOf(fault.run), fault.times)
+    case 'ask':
+      return ask(stack, await targets.runOf(fault.run), fault.times)
     case 'kill_publisher':
       return downFor(stack.publisher, 'SIGKILL', fault.backAfterMs)
     case 'lose_webhooks':

@@ -101,6 +101,7 @@ async function play(history: History, stack: ChaosStack): Promise<HistoryOutcome
       retried: 0,
       lost: 0,
       answered: 0,
+      deferred: 0,
       network: undefined,
       host: undefined,
     }

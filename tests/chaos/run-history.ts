@@ -4,13 +4,13 @@ import { until } from '#testing/until.ts'
 import type { HostTally, PushedHistory } from './chaos-host.ts'
 import type { ChaosStack } from './chaos-stack.ts'
 import { checkPushes, runsOfPushes, settlePushes } from './check-pushes.ts'
-import { checkPatches, checkRun, type HistoryRun, type RunCheck } from './check-run.ts'
+import { allEvents, checkPatches, checkRun, type HistoryRun, type RunCheck } from './check-run.ts'
 import type { History } from './draw-history.ts'
 import type { NetworkTally } from './chaos-network.ts'
 import type { FaultName } from './fault.ts'
 import { findLeftovers } from './find-leftovers.ts'
 import { setModel } from './inject-fault.ts'
-import { openAnswerers, patchOf } from './chaos-clients.ts'
+import { openAnswerers, openAsksOf, patchOf } from './chaos-clients.ts'
 import type { ServiceProcess } from './service-process.ts'
 import { runWithFaults } from './run-with-faults.ts'
 import { testSigner } from '#testing/test-signer.ts'
@@ -25,6 +25,8 @@ export type HistoryOutcome = {
   /** Those of the retried whose worker's lease had run out. */
   lost: number
   answered: number
+  /** How often an operation went on with what a tool that took long ended with. */
+  deferred: number
   /** What faults of the network did; undefined without machines. */
   network: NetworkTally | undefined
   /** What was pushed, and what became of the webhooks; undefined without pushes. */
@@ -67,6 +69,7 @@ export async function runHistory(history: History, stack: ChaosStack): Promise<H
     retried: sum(checks.map((check) => check.retried)),
     lost: sum(checks.map((check) => check.lost)),
     answered: sum(checks.map((check) => check.answered)),
+    deferred: sum(checks.map((check) => check.deferred)),
     network: stack.network?.takeTally(),
     host: host?.tally,
     durationMs: Math.round(performance.now() - startedAt),
@@ -132,16 +135,19 @@ async function repair(stack: ChaosStack): Promise<void> {
   await Promise.all(services.map((service) => service.ready()))
 }
 
+/** Waits for the runs, and then for what was asked about them. Returns which of the runs have not ended. */
 async function unfinished(
   runs: readonly HistoryRun[],
-  { ledger, network }: ChaosStack,
+  { api, ledger, network }: ChaosStack,
   policy: string | undefined,
 ): Promise<string[]> {
   const states = async () => Promise.all(runs.map(({ runId }) => ledger.getRun(runId)))
   const allEnded = async () => (await states()).every(({ status }) => isEnded(status))
-  await until(allEnded, { withinMs: network === undefined && policy === undefined ? endMs : patientEndMs }).catch(
-    () => {},
-  )
+  const withinMs = network === undefined && policy === undefined ? endMs : patientEndMs
+  await until(allEnded, { withinMs }).catch(() => {})
+  const asksOf = async ({ runId }: HistoryRun) => openAsksOf(api, { runId, events: await allEvents(runId, ledger) })
+  const asked = async () => (await Promise.all(runs.map(asksOf))).flat()
+  await until(asked, { holds: ({ length }) => length === 0, withinMs }).catch(() => {})
   const open = (await states()).filter(({ status }) => !isEnded(status))
   return open.map((run) => `run ${run.runId} did not end: ${JSON.stringify(run)}`)
 }

@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { RunId } from '#domain/ids.ts'
+import { isEnded, type Run } from '#domain/run.ts'
 import { delay } from '#platform/clock.ts'
+import { until } from '#testing/until.ts'
 import { sourceFolder } from '../source-folder.ts'
 import type { PushedHistory } from './chaos-host.ts'
 import type { ChaosStack } from './chaos-stack.ts'
 import type { HistoryRun } from './check-run.ts'
 import type { History } from './draw-history.ts'
-import { describeFault } from './fault.ts'
-import { injectFault } from './inject-fault.ts'
+import { describeFault, type Fault } from './fault.ts'
+import { type FaultTargets, injectFault } from './inject-fault.ts'
 import { submitWithRetries } from './chaos-clients.ts'
 import { openRandom } from '#platform/seeded-random.ts'
 
@@ -43,8 +45,10 @@ export async function runWithFaults(
   const targets = { stack, latencyMs: history.latencyMs, random: openRandom(history.seed + 1), runOf: at(submitted) }
   const met = await Promise.all(
     history.faults.map(async (fault) => {
-      await rest(fault.atMs)
-      const what = await injectFault(fault, targets).catch((error: unknown) => `could not be made: ${String(error)}`)
+      const begun = fault.after === undefined ? rest(fault.atMs) : restAfter(fault.after, fault.atMs, targets)
+      const what = await begun
+        .then(() => injectFault(fault, targets))
+        .catch((error: unknown) => `could not be made: ${String(error)}`)
       if (what.startsWith('could not')) violations.push(`${describeFault(fault)} ${what}`)
       if (fault.kind === 'cancel_run' && what.startsWith('answered 2')) cancelled.add(fault.run)
       return `${describeFault(fault)}: ${what}`
@@ -58,6 +62,16 @@ export async function runWithFaults(
       runs.push({ runId: answer.value, request: submission.request, cancelled: cancelled.has(number), faults })
   }
   return { runs, met, pushed: await pushing, violations }
+}
+
+const comesWithinMs = 120_000
+
+/** What is waited for may never come: a run may end before an operation of it waits for a tool. */
+async function restAfter([what, run]: NonNullable<Fault['after']>, ms: number, { stack, runOf }: FaultTargets) {
+  const runId = await runOf(run)
+  const has = ({ deferred, status }: Run) => isEnded(status) || (what === 'deferred' && deferred > 0)
+  await until(() => stack.ledger.getRun(runId), { holds: has, withinMs: comesWithinMs }).catch(() => {})
+  await delay(ms)
 }
 
 function at(submitted: readonly Promise<RunId>[]): (submission: number) => Promise<RunId> {

@@ -185,6 +185,9 @@ export function openServiceSettings(addresses: StackAddresses): (name: string) =
     REMORA_WORKER_SLOTS: '4',
     REMORA_WORKER_SCRIPT_PROCESSES: '1',
     REMORA_DRAIN_MS: '200',
+    REMORA_SANDBOX_DEFER_AFTER_S: '0.3',
+    // More than there are cores: they only sleep.
+    REMORA_SANDBOX_PROGRAMS: '8',
   }
   const secret = { REMORA_PUBLISHER_SECRET: 'only-the-chaos-uses-this-secret' }
   const reached = github && { ...secret, REMORA_PUBLISHER_URL: `http://127.0.0.1:${access}` }

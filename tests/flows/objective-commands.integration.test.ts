@@ -26,6 +26,8 @@ beforeAll(async () => {
 })
 afterAll(() => closeConductor())
 
+const Tokens = z.object({ prompt_tokens: z.int(), completion_tokens: z.int() })
+
 const run = (objective: string, ...args: string[]) =>
   services.remora(folder, ['run', '.', '--objective', objective, ...args])
 
@@ -69,7 +71,18 @@ describe('remora run --objective', () => {
 
   it('is asked about when it has ended, by a person and by a program', async () => {
     const { out } = await run('lint is clean', '--agents', 'lint', '--json')
-    const { run_id: runId } = z.object({ result: z.object({ run_id: z.string() }) }).parse(lastDocument(out)).result
+    const Result = z.object({
+      run_id: z.string(),
+      tokens: z.int(),
+      agents: z.object({ lint: z.object({ tokens: z.int() }) }),
+    })
+    const { run_id: runId, tokens, agents } = z.object({ result: Result }).parse(lastDocument(out)).result
+    const completed = out.split('\n').find((line) => line.includes('"event":"run.completed"')) ?? ''
+    const { data } = z.object({ data: Tokens }).parse(JSON.parse(completed))
+    expect([agents.lint.tokens, data.prompt_tokens + data.completion_tokens]).toEqual([0, tokens])
+    expect(tokens).toBeGreaterThan(0)
+    const shown = await services.remora(folder, ['show', runId])
+    expect(shown.out).toMatch(/\ntokens +([\d,]+), of them \1 by planner, watcher and asks\n/)
     const said = await services.remora(folder, ['ask', runId, 'what', 'is', 'left?'])
     expect([said.code, said.out]).toEqual([
       0,

@@ -19,6 +19,11 @@ async function wrapped(name: string, words: string) {
   return { path: own, version: version ?? '' }
 }
 
+function manyModules(count: number) {
+  const modules = Array.from({ length: count }, (_, at) => `shop_${at % 100}/m${at}.py`)
+  return { files: { 'ruff.toml': 'line-length = 99\n' }, modules }
+}
+
 describe('the process of Ruff', () => {
   it('sees nothing of the environment, and no configuration of the user or of this machine', async () => {
     process.env['RUFF_SECRET'] = 'seen'
@@ -33,15 +38,37 @@ describe('the process of Ruff', () => {
     expect(ownFolder).toContain(join(tmpdir(), 'remora-ruff-'))
   })
 
-  it('may be killed in the middle: that text is not linted, the next one is', async () => {
-    const ruff = await wrapped(
-      'mortal',
-      `[ "$1" = check ] || [ -e ${scratch}/died ] || { touch ${scratch}/died; exit 9; }`,
-    )
-    const linter = openPythonLinter({ ruff })
-    await expect(linter.lint('import os\n', wideRules.lint)).rejects.toMatchObject({ code: 'TOOL_006' })
-    expect((await linter.lint('import sys\n', wideRules.lint)).diagnostics).toHaveLength(1)
+  it('is started again when it ends before it is ready, also while a large tree is laid for it', async () => {
+    const twice = ['died', 'again'].map((name) => `if mkdir ${scratch}/${name} 2>/dev/null; then exit 9; fi`)
+    const linter = openPythonLinter({ ruff: await wrapped('mortal', `[ "$1" = check ] || { ${twice.join('; ')}; }`) })
+    expect(await linter.trees.settingsIn(manyModules(2_000), '')).not.toHaveProperty('refusal')
     await linter.close()
+  })
+
+  it('tells why it does not start, and not what the end of its folder has broken', async () => {
+    const linter = openPythonLinter({
+      ruff: await wrapped('broken', '[ "$1" = check ] || { echo no room >&2; exit 9; }'),
+    })
+    await expect(linter.trees.settingsIn(manyModules(2_000), '')).rejects.toMatchObject({
+      code: 'TOOL_004',
+      message: 'Ruff does not tell its settings: exit code 9 no room',
+    })
+    await expect(linter.lint('import os\n', wideRules.lint)).rejects.toMatchObject({
+      code: 'TOOL_006',
+      message: 'the file cannot be linted: exit code 9 no room',
+    })
+    await linter.close()
+  })
+
+  it('may take long to lay a large tree, and is given up only when it stands still', async () => {
+    const slow = openPythonLinter({ ruff: await wrapped('slow', ''), limitMs: 700 })
+    expect(await slow.trees.settingsIn(manyModules(8_000), '')).not.toHaveProperty('refusal')
+    await slow.close()
+    const stuck = openPythonLinter({ ruff: await wrapped('stuck', 'sleep 60'), limitMs: 200 })
+    await expect(stuck.trees.settingsIn(manyModules(10), '')).rejects.toMatchObject({
+      message: 'Ruff does not tell its settings: its start made no progress for 0.2 s',
+    })
+    await stuck.close()
   })
 
   it('leaves no folder behind when it is closed while a tree is laid for it', async () => {

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { link, mkdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -55,9 +56,11 @@ export function startRuff(program: string, extended: readonly string[]): LintSer
   refuseFilesAbove(folder)
   const ending = new AbortController()
   let texts = 0
-  const end = (why = 'it was replaced') => {
+  let why = ''
+  const end = (reason = 'it was replaced') => {
     if (ending.signal.aborted) return
-    ending.abort(new Error(why))
+    why = reason
+    ending.abort(new Error(reason))
     server.kill()
     removeFolder()
   }
@@ -66,29 +69,43 @@ export function startRuff(program: string, extended: readonly string[]): LintSer
   const ready = initialized(server, extended)
   void ready.catch(() => undefined) // each question that waits for it fails
   const laid = new Map<string, Promise<string>>()
-  const topOf = (tree: RuffTree) =>
+  const topOf = (tree: RuffTree, moved: () => void) =>
     getOrMake(laid, keyOfTree(tree), async () => {
       const top = join(folder, String(laid.size))
-      await lay(top, tree)
+      await lay(top, tree, () => {
+        ending.signal.throwIfAborted()
+        moved()
+      })
       await ready
       const added = [{ uri: pathToFileURL(top).href, name: top }]
       server.notify('workspace/didChangeWorkspaceFolders', { event: { added, removed: [] } })
       return top
     })
+  const inFolder = <T>(work: Promise<T>) => tidily(work, { folder, ended: ending.signal, removeFolder })
   return {
     end,
-    isOver: () => ending.signal.aborted,
+    whyOver: () => (ending.signal.aborted ? why : undefined),
     isSpent: () => texts >= maxTexts || laid.size >= maxTrees,
-    async ask(question) {
+    async ready(question, moved) {
       texts += 1
-      try {
-        const top = await topOf(question.tree)
-        return await answerTo(question, { top, server, program, signal: ending.signal })
-      } finally {
-        // A tree that was being laid when the process ended has made the folder anew.
-        if (ending.signal.aborted) removeFolder()
-      }
+      const top = await inFolder(topOf(question.tree, moved))
+      return () => inFolder(answerTo(question, { top, server, program, signal: ending.signal }))
     },
+  }
+}
+
+type OwnFolder = { folder: string; ended: AbortSignal; removeFolder(): void }
+
+async function tidily<T>(work: Promise<T>, { folder, ended, removeFolder }: OwnFolder): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    // When the process ends by itself, its folder goes first, and why it has ended is heard of after that.
+    if (isMissingIn(folder, error) && !ended.aborted) await once(ended, 'abort')
+    throw error
+  } finally {
+    // What was being laid when the process ended has made the folder anew.
+    if (ended.aborted) removeFolder()
   }
 }
 
@@ -151,15 +168,26 @@ function refuseFilesAbove(folder: string): void {
   }
 }
 
-async function lay(top: string, { files, modules }: RuffTree): Promise<void> {
-  await mkdir(top)
-  const folders = new Set([...modules, ...Object.keys(files)].map((path) => dirname(path)))
-  for (const folder of folders) await mkdir(join(top, folder), { recursive: true })
+/** Lays a tree. Calls `onStep` for each folder and module, since thousands of them take long on a busy machine; ends with what it throws. */
+async function lay(top: string, { files, modules }: RuffTree, onStep: () => void): Promise<void> {
+  const folders = new Set(['.', ...[...modules, ...Object.keys(files)].map((path) => dirname(path))])
+  for (const folder of folders) {
+    onStep()
+    await mkdir(join(top, folder), { recursive: true })
+  }
   const [first = '', ...others] = modules.map((path) => join(top, path))
   if (first !== '') await writeFile(first, '')
-  // A link takes a twentieth of the time of a new file; some file systems have none, or bound those of a file.
-  for (const path of others) await link(first, path).catch(() => writeFile(path, ''))
+  for (const path of others) {
+    onStep()
+    // A link takes a twentieth of the time of a new file; some file systems have none, or bound those of a file.
+    await link(first, path).catch(() => writeFile(path, ''))
+  }
   for (const [path, text] of Object.entries(files)) await writeFile(join(top, path), text)
+}
+
+function isMissingIn(folder: string, error: unknown): boolean {
+  const missing = z.object({ code: z.literal('ENOENT'), path: z.string() }).safeParse(error)
+  return !existsSync(folder) || (missing.data?.path.startsWith(folder) ?? false)
 }
 
 const neutral = ['--no-cache', '--no-fix', '--no-respect-gitignore', '--no-force-exclude']

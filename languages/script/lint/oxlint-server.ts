@@ -65,29 +65,31 @@ function startServer(): LintServer<OxlintQuestion, OxlintAnswer> {
   const ready = initialized(oxlint)
   const configurations = openConfigurations(folder, oxlint)
 
+  const ask = async ({ text, suffix, configuration }: OxlintQuestion): Promise<OxlintAnswer> => {
+    texts += 1
+    const asking: NonNullable<typeof waiting> = { answer: Promise.withResolvers() }
+    waiting = asking
+    asking.uri = `${configurations.folderOf(configuration)}/text${texts}${suffix}`
+    const { uri } = asking
+    oxlint.notify('textDocument/didOpen', { textDocument: { uri, languageId: 'text', version: 1, text } })
+    const notice = await asking.answer.promise
+    waiting = undefined
+    if (notice.kind === 'refused') {
+      end() // in the folder of a refused configuration nothing is answered
+      return notice
+    }
+    const actions = await fixesIn(oxlint, uri, text)
+    oxlint.notify('textDocument/didClose', { textDocument: { uri } })
+    return { kind: 'report', diagnostics: notice.diagnostics, actions, uri }
+  }
+
   return {
     end,
-    isOver: () => over !== undefined,
+    whyOver: () => over,
     isSpent: () => texts >= maxTexts || configurations.size() >= maxConfigurations,
-    async ask({ text, suffix, configuration }) {
+    async ready(question) {
       await ready
-      texts += 1
-      const asking: NonNullable<typeof waiting> = { answer: Promise.withResolvers() }
-      waiting = asking
-      asking.uri = `${configurations.folderOf(configuration)}/text${texts}${suffix}`
-      const { uri } = asking
-      oxlint.notify('textDocument/didOpen', { textDocument: { uri, languageId: 'text', version: 1, text } })
-      const notice = await asking.answer.promise
-      waiting = undefined
-      if (notice.kind === 'refused') {
-        end() // in the folder of a refused configuration nothing is answered
-        return notice
-      }
-      const range = { start: { line: 0, character: 0 }, end: { line: text.length, character: 0 } }
-      const params = { textDocument: { uri }, range, context: { diagnostics: [] } }
-      const actions = await oxlint.request('textDocument/codeAction', params)
-      oxlint.notify('textDocument/didClose', { textDocument: { uri } })
-      return { kind: 'report', diagnostics: notice.diagnostics, actions, uri }
+      return () => ask(question)
     },
   }
 }
@@ -95,6 +97,11 @@ function startServer(): LintServer<OxlintQuestion, OxlintAnswer> {
 async function initialized({ request, notify }: LanguageServer): Promise<void> {
   await request('initialize', { processId: null, rootUri: null, workspaceFolders: [], capabilities: {} })
   notify('initialized', {})
+}
+
+function fixesIn({ request }: LanguageServer, uri: string, text: string): Promise<unknown> {
+  const range = { start: { line: 0, character: 0 }, end: { line: text.length, character: 0 } }
+  return request('textDocument/codeAction', { textDocument: { uri }, range, context: { diagnostics: [] } })
 }
 
 function noticeOf(method: string, params: unknown): (Found & { uri?: string }) | undefined {

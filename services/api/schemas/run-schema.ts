@@ -142,6 +142,7 @@ export const BudgetView = z
     used: z.int().meta({
       description: 'by answers of models so far, also in attempts that go on or were lost',
     }),
+    used_by_agents: z.int().meta({ description: 'of that; the rest is of the planner, the watcher and asks' }),
   })
   .meta({ id: 'Budget' })
 export type BudgetView = z.infer<typeof BudgetView>

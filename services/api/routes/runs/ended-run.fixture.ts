@@ -33,6 +33,7 @@ export const endedRun: Run = {
   tokensIn: 0,
   tokensOut: 0,
   tokens: 0,
+  tokensBesides: 0,
   findings: 0,
   usedBudgets: [],
   reserved: 0,

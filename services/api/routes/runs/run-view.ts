@@ -85,8 +85,12 @@ export function waitingFor(run: Run, { away, store }: Lacking): WaitingFor[] {
   return [...models, ...answers, ...tools, ...approval, ...budgets, ...storeWait(store)]
 }
 
-export function budgetView({ budget, tokens }: Pick<Run, 'budget' | 'tokens'>): RunSummary['budget'] {
-  return { tokens: budget, used: tokens }
+export function budgetView({
+  budget,
+  tokens,
+  tokensBesides,
+}: Pick<Run, 'budget' | 'tokens' | 'tokensBesides'>): RunSummary['budget'] {
+  return { tokens: budget, used: tokens, used_by_agents: tokens - tokensBesides }
 }
 
 function storeWait(store: Lacking['store']): WaitingFor[] {
