@@ -8,6 +8,9 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import { z } from 'zod'
 import { repository } from './program.ts'
 
+/** A page that shows nothing for so long hangs, also on a busy machine. */
+const patienceMs = 30_000
+
 export type Visit = Pick<BrowserContextOptions, 'viewport' | 'colorScheme'>
 
 /** Builds the page, and opens a Chromium, which comes as a package. Each visit is a browser of its own, with nothing kept. */
@@ -26,6 +29,7 @@ export function useBrowser() {
       if (open.browser === undefined) throw new Error('the browser is not open yet')
       const context = await open.browser.newContext({ viewport, colorScheme })
       const page = await context.newPage()
+      page.setDefaultTimeout(patienceMs)
       const faults: string[] = []
       page.on('pageerror', (error) => faults.push(error.message))
       page.on('dialog', (dialog) => faults.push(`it asked: ${dialog.message()}`))

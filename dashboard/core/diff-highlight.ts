@@ -1,5 +1,5 @@
 import type { HLJSApi, LanguageFn } from 'highlight.js'
-import type { Token } from './diff-rows.ts'
+import type { Token } from './drawn-rows.ts'
 
 // highlight.js gives its tokens to an emitter. Ours gathers them for each line, so that no HTML is ever made of a repository's text.
 

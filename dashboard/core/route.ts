@@ -48,7 +48,8 @@ export function linkTo(route: Exclude<Route, { page: 'unknown' }>): string {
   }
 }
 
-function decoded(part: string): string {
+/** Decodes a part of an address; what is not encoded well stays as it is. */
+export function decoded(part: string): string {
   try {
     return decodeURIComponent(part)
   } catch {

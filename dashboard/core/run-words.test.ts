@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { hasWords, runTitle, totalsOf } from './run-words.ts'
-import { roughly } from './clock.ts'
-import { requestOf, type Wish } from './submission.ts'
+import { roughly } from './page-time.ts'
+import { requestOf, type Wish } from './wish.ts'
 
 const wish: Wish = {
   agents: ['lint'],

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import { type Connection, RemoraProblem } from '#client/connection.ts'
 import type { SessionView } from '#schemas/session-schema.ts'
+import { decoded } from './route.ts'
 
 /** `unknown`: nothing was asked yet. `opening`: it is asked whether the token, or the cookie of an earlier visit, counts. */
 export type SessionState =
@@ -15,7 +16,7 @@ const path = '/v1/session'
 /** Knows who looks at the page. A token comes once, in the fragment of the link or by hand, and is kept by the browser as a cookie that no script reads. */
 export function openSession(connection: Connection) {
   const state = signal<SessionState>({ kind: 'unknown' })
-  const begin = async (token?: string) => {
+  const begin = async (token?: string, without: 'none' | 'refused' = 'none') => {
     state.value = { kind: 'opening' }
     try {
       const given =
@@ -24,7 +25,7 @@ export function openSession(connection: Connection) {
     } catch (error) {
       const isRefused = error instanceof RemoraProblem && error.code === 'AUTH_001'
       state.value = isRefused
-        ? { kind: 'closed', why: token === undefined ? 'none' : 'refused' }
+        ? { kind: 'closed', why: token === undefined ? without : 'refused' }
         : { kind: 'away', error }
     }
   }
@@ -45,9 +46,9 @@ export function openSession(connection: Connection) {
         state.value = { kind: 'away', error } // the cookie is still there
       }
     },
-    /** A request was refused since the token counts no more. */
+    /** A request was refused since the token counts no more, or another one is used in this browser by now. */
     lost() {
-      if (state.value.kind === 'open') state.value = { kind: 'closed', why: 'refused' }
+      if (state.value.kind === 'open') void begin(undefined, 'refused')
     },
   }
 }
@@ -59,5 +60,5 @@ export function tokenIn(fragment: string): { token: string | undefined; rest: st
   const given = /^#?(?:(.*)&)?token=([^&]+)$/.exec(fragment)
   return given === null
     ? { token: undefined, rest: fragment }
-    : { token: decodeURIComponent(given[2] ?? ''), rest: `#${given[1] ?? ''}` }
+    : { token: decoded(given[2] ?? ''), rest: `#${given[1] ?? ''}` }
 }

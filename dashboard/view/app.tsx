@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { openPageConnection } from '../core/connection.ts'
+import { openPageConnection } from '../core/page-connection.ts'
 import { readRoute } from '../core/route.ts'
 import { openSession, tokenIn } from '../core/session.ts'
 import { Page } from './page.tsx'
@@ -9,6 +9,7 @@ import { ProblemBox } from './parts/problem-box.tsx'
 
 const isAway = signal(false)
 const connection = openPageConnection(new URL('.', location.href.replace(/#.*/, '')).href, {
+  tokenId: () => (session.state.value.kind === 'open' ? session.state.value.session.token_id : undefined),
   onRefused: () => session.lost(),
   onAway(away) {
     isAway.value = away

@@ -1,4 +1,4 @@
-import { clockTime, currentTime, roughly } from '../../core/clock.ts'
+import { clockTime, currentTime, roughly } from '../../core/page-time.ts'
 
 /** Shows when something was. */
 export function At({ ts }: { ts: string }) {

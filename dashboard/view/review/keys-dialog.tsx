@@ -1,4 +1,4 @@
-import { reviewKeys } from '../../core/keys.ts'
+import { reviewKeys } from '../../core/review-keymap.ts'
 import { Modal } from './modal.tsx'
 
 /** Shows which keys do what. */

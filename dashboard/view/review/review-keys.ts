@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks'
-import { actionOf, type ReviewAction } from '../../core/keys.ts'
+import { actionOf, type ReviewAction } from '../../core/review-keymap.ts'
 import {
   currentRow,
   decideOne,

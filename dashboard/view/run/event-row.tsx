@@ -1,6 +1,6 @@
 import { nodePlace } from '#domain/timeline/words.ts'
 import type { Event } from '#client/wire.ts'
-import { clockTime, roughly } from '../../core/clock.ts'
+import { clockTime, roughly } from '../../core/page-time.ts'
 import { silenceBefore, wordsOf } from '../../core/event-words.ts'
 import type { OperationRow } from '../../core/outcome-tree.ts'
 

@@ -1,7 +1,7 @@
 import { figure } from '#domain/figure.ts'
 import { waitingText } from '#domain/timeline/words.ts'
 import type { RunSummary } from '#schemas/run-schema.ts'
-import { roughly } from '../../core/clock.ts'
+import { roughly } from '../../core/page-time.ts'
 import { linkTo } from '../../core/route.ts'
 import { repositoryName, runTitle, totalsOf } from '../../core/run-words.ts'
 import { CountsBar } from '../parts/counts-bar.tsx'

@@ -6,7 +6,7 @@ import { allScopes } from '#domain/scope.ts'
 import type { ApiEnv, Caller } from './api-env.ts'
 import { AskAgain } from './problem.ts'
 import { addressKey, type RateLimit } from './rate-limit.ts'
-import { sessionToken } from './session-cookie.ts'
+import { pageHeader, sessionToken } from './session-cookie.ts'
 import type { SharedRateLimit } from './shared-rate-limit.ts'
 
 /** `hash` is the hex SHA-256 of its text. Its owner is the operator. */
@@ -40,6 +40,9 @@ export function bearerAuth(deps: AuthDeps): MiddlewareHandler<ApiEnv> {
       if (deps.perAddress.take(address)) throw new AppError('AUTH_001', wantedToken)
       throw new AppError('LIMIT_001', 'Too many requests without a known token from this address.')
     }
+    const shown = req.header(pageHeader)
+    if (shown !== undefined && shown !== caller.tokenId)
+      throw new AppError('AUTH_001', 'Another token is used in this browser by now: load the page anew.')
     context.set('caller', caller)
     context.set('callerNow', callerNow)
     if (!deps.perToken.take(caller.tokenId)) {

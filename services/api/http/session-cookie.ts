@@ -4,8 +4,8 @@ import type { ApiEnv } from './api-env.ts'
 
 type Asked = Context<ApiEnv>
 
-/** Another site cannot send it: a browser first asks whether it may, and no answer of ours allows it. */
-const pageHeader = 'x-remora-page'
+/** Another site cannot send it: a browser first asks whether it may, and no answer of ours allows it. It names the token that the page shows. */
+export const pageHeader = 'x-remora-page'
 
 /** Browsers send a cookie to every port of a host: with its port in the name, two stacks of one machine keep theirs apart. */
 function cookieName({ req }: Asked): string {

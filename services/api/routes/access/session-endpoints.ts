@@ -3,7 +3,7 @@ import { endpoint, jsonAnswer } from '../../http/endpoint.ts'
 
 const beginProse = `
 Has the browser keep the token of the header as a cookie that no script reads (\`HttpOnly\`, \`SameSite=Strict\`). With the cookie a request that changes
-something needs the header \`x-remora-page\`, and a WebSocket the \`Origin\` of the page.`
+something needs the header \`x-remora-page\` with the id of the token, and a WebSocket the \`Origin\` of the page.`
 
 export const sessionEndpoints = {
   begin: endpoint('runs:read', [], {

@@ -4,9 +4,10 @@ import { useTestApi } from '../../use-test-api.fixture.ts'
 
 const api = useTestApi()
 const origin = 'http://localhost:8420'
-const page = { 'x-remora-page': '1' }
 
 type Sent = { method?: string; headers?: Record<string, string>; body?: FormData }
+
+const page = () => ({ 'x-remora-page': `environment/${api.project}` })
 
 /** Asks as a browser does, which has no token but the cookie. */
 const browse = async (path: string, cookie: string | undefined, { headers, ...init }: Sent = {}) =>
@@ -40,12 +41,13 @@ describe('a session', () => {
     const submit = async (headers = {}) =>
       browse('/v1/runs', cookie, { method: 'POST', body: runForm(await tarOf({ 'a.py': 'x = 1\n' })), headers })
     expect((await submit()).status).toBe(401)
-    expect((await submit(page)).status).toBe(202)
+    expect((await submit({ 'x-remora-page': 'another' })).status).toBe(401)
+    expect((await submit(page())).status).toBe(202)
   })
 
   it('ends, and counts on its own port alone', async () => {
     const { cookie } = await signIn()
-    const ended = await browse('/v1/session', cookie, { method: 'DELETE', headers: page })
+    const ended = await browse('/v1/session', cookie, { method: 'DELETE', headers: page() })
     expect(ended.status).toBe(204)
     expect(ended.headers.get('set-cookie')).toMatch(/Max-Age=0/)
     const elsewhere = await api.app.request('http://localhost:8421/v1/runs', { headers: { cookie } })
@@ -56,7 +58,7 @@ describe('a session', () => {
     const unknown = await signIn('no-such-token-anywhere')
     expect([unknown.answer.status, unknown.set]).toEqual([401, ''])
     const { cookie } = await signIn()
-    expect((await browse('/v1/session', cookie, { method: 'POST', headers: page })).status).toBe(401)
+    expect((await browse('/v1/session', cookie, { method: 'POST', headers: page() })).status).toBe(401)
   })
 
   it('opens a WebSocket for the page alone', async () => {

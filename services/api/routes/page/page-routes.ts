@@ -20,16 +20,11 @@ const forEver = 'public, max-age=31536000, immutable'
 
 /** Serves the page, which needs no token: all that it shows it asks the API for. HTTP_001 where it was not built. */
 export function pageRoutes(folder = usualFolder): Hono<ApiEnv> {
-  let names: Promise<ReadonlySet<string>> | undefined
-  const files = async () =>
-    (names ??= readdir(folder)
-      .then((all) => new Set(all))
-      .catch(() => new Set<string>()))
   const answer = async (name: string, caching: string) => {
-    if (!(await files()).has(name)) {
-      names = undefined // it may be built by now
+    // Only what is in the folder has a name there, and it may be built anew at any moment.
+    const names = await readdir(folder).catch(() => [])
+    if (!names.includes(name))
       throw new AppError('HTTP_001', `There is no ${name} of the page: "npm run prepare" builds it in a clone.`)
-    }
     const type = types[extname(name)] ?? 'application/octet-stream'
     const headers = { 'content-type': `${type}; charset=utf-8`, 'cache-control': caching }
     return new Response(await readFile(join(folder, name)), {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { actionOf, reviewKeys } from './keys.ts'
+import { actionOf, reviewKeys } from './review-keymap.ts'
 import { markOf, readViewed, withViewed } from './review-viewed.ts'
 
 const plain = { ctrlKey: false, metaKey: false, altKey: false, isElsewhere: false, isOnControl: false }

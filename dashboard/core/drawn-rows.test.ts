@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { parseDiff } from './diff.ts'
 import { languageOf, loadHighlight } from './diff-highlight.ts'
-import { markWords, pairLines, segmentsOf } from './diff-rows.ts'
+import { markWords, pairLines, segmentsOf } from './drawn-rows.ts'
 
 function pairsOf(body: string, [before, after]: [number, number]) {
   const [hunk] =
