@@ -15,7 +15,8 @@ const source = join(root, 'dashboard')
 const out = join(source, 'dist')
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
-async function writeScripts(): Promise<string> {
+/** Returns the name of the first script, and the ids of all modules. */
+async function writeScripts() {
   const bundle = await rolldown({
     cwd: root,
     platform: 'browser',
@@ -31,7 +32,11 @@ async function writeScripts(): Promise<string> {
     chunkFileNames: '[name]-[hash].js',
   })
   await bundle.close()
-  return output.find((part) => part.type === 'chunk' && part.isEntry)?.fileName ?? ''
+  const chunks = output.filter((part) => part.type === 'chunk')
+  return {
+    first: chunks.find(({ isEntry }) => isEntry)?.fileName ?? '',
+    modules: chunks.flatMap(({ moduleIds }) => moduleIds),
+  }
 }
 
 function writeStyle(): string {
@@ -46,8 +51,11 @@ function writeStyle(): string {
 rmSync(out, { recursive: true, force: true })
 mkdirSync(out, { recursive: true })
 const page = readFileSync(join(source, 'index.html'), 'utf8')
-const [script, style] = [await writeScripts(), writeStyle()]
+const [{ first, modules }, style] = [await writeScripts(), writeStyle()]
 writeFileSync(
   join(out, 'index.html'),
-  page.replace('main.js', `assets/${script}`).replace('style.css', `assets/${style}`),
+  page.replace('main.js', `assets/${first}`).replace('style.css', `assets/${style}`),
 )
+
+/** Ids of the modules in the page, whose packages have licenses. */
+export const pageModules: readonly string[] = modules

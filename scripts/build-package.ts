@@ -6,6 +6,7 @@ import { type Plugin, rolldown } from 'rolldown'
 import { z } from 'zod'
 import { grammarFiles } from '#languages/syntax/grammars.ts'
 import { packageFile } from '#platform/package-file.ts'
+import { pageModules } from './build-dashboard.ts'
 
 /**
  * `npm pack` runs this first. The tarball carries `dist/`: a bundle of the sources and of all packages but those in
@@ -105,7 +106,8 @@ function writeLicenses(folders: readonly string[]): void {
 }
 
 rmSync(dist, { recursive: true, force: true })
-const filesOfPackages = [...(await writeBundle()), ...packageFiles.map(packageFile)].filter((file) =>
+cpSync(join(root, 'dashboard/dist'), join(dist, 'dashboard/dist'), { recursive: true })
+const filesOfPackages = [...(await writeBundle()), ...pageModules, ...packageFiles.map(packageFile)].filter((file) =>
   file.includes('/node_modules/'),
 )
 copyFilesReadByPath()

@@ -6,6 +6,7 @@ import chromium from '@sparticuz/chromium'
 import { type Browser, type BrowserContextOptions, chromium as playwright, type Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { z } from 'zod'
+import { until } from '#testing/until.ts'
 import { repository } from './program.ts'
 
 /** A page that shows nothing for so long hangs, also on a busy machine. */
@@ -60,4 +61,9 @@ export async function expectFits(page: Page): Promise<void> {
     return [document.documentElement.scrollWidth, document.documentElement.clientWidth] as const
   })
   expect(whole).toBeLessThanOrEqual(seen)
+}
+
+/** Waits until nothing of the page is still being read. */
+export async function untilShown(page: Page): Promise<void> {
+  await until(() => page.getByText('…', { exact: true }).count(), { holds: (count) => count === 0 })
 }

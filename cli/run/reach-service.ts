@@ -149,7 +149,8 @@ type Found = Pick<Service, 'client' | 'modelKind' | 'page'>
 /** Returns the service that REMORA_API_URL names, else the stack that another command runs in the data folder. */
 async function findService({ config, signal }: CliContext): Promise<Found | undefined> {
   const { apiUrl: url, token, dataDir } = config
-  if (url !== undefined) return { client: openApiClient({ url, token, signal }), modelKind: undefined, page: { url, token } }
+  if (url !== undefined)
+    return { client: openApiClient({ url, token, signal }), modelKind: undefined, page: { url, token } }
   const running = await findRunningStack(dataDir)
   if (running === undefined) return undefined
   const { modelKind } = running

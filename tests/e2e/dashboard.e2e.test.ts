@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { until } from '#testing/until.ts'
-import { expectAccessible, expectFits, useBrowser } from '../browser.ts'
+import { expectAccessible, expectFits, untilShown, useBrowser } from '../browser.ts'
 import { useOneProcess, useSourceFolder } from '../use-services.ts'
 
 // The page as people use it, in a real Chromium against real services.
@@ -119,7 +119,7 @@ describe('a review', () => {
     if ((await again.count()) > 0) await again.uncheck()
     await one.page.locator('form').getByRole('button', { name: 'Reject', exact: true }).click()
     await other.page.getByText('not this one').first().waitFor()
-    await one.page.getByRole('button', { name: 'Accept what is shown' }).click()
+    await one.page.getByRole('button', { name: 'Accept all shown …' }).click()
     await one.page
       .getByRole('dialog')
       .getByRole('button', { name: /^Accept \d/ })
@@ -149,7 +149,7 @@ describe.each([...places, '#/runs', '#/submit', '#/inbox', '#/agents', '#/fleet'
     for (const colorScheme of ['light', 'dark'] as const) {
       const { page, faults, close } = await browser.visit(link(place.replace('RUN', runId)), { colorScheme })
       await page.getByRole('heading', { level: 1 }).waitFor()
-      await page.waitForLoadState('networkidle').catch(() => {}) // a stream may stay open
+      await untilShown(page)
       await expectAccessible(page)
       expect(await page.locator('img').count()).toBe(0)
       expect(faults).toEqual([])

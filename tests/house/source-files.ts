@@ -22,7 +22,10 @@ export function readRepositoryFile(path: string): string {
 
 /** The files that match a glob, as sorted paths from the root, without `node_modules`, `raw` and `dist`. */
 export function filesMatching(glob: string): string[] {
-  const files = globSync(glob, { cwd: repositoryRoot, exclude: ['**/node_modules/**', 'bench/raw/**', 'dist/**', 'dashboard/dist/**'] })
+  const files = globSync(glob, {
+    cwd: repositoryRoot,
+    exclude: ['**/node_modules/**', 'bench/raw/**', 'dist/**', 'dashboard/dist/**'],
+  })
   return files.map((path) => path.replaceAll('\\', '/')).toSorted()
 }
 
