@@ -57,9 +57,8 @@ export async function expectAccessible(page: Page): Promise<void> {
 
 /** Expects that nothing stands out of the window to the right. */
 export async function expectFits(page: Page): Promise<void> {
-  const [whole, seen] = await page.evaluate(() => {
-    return [document.documentElement.scrollWidth, document.documentElement.clientWidth] as const
-  })
+  const widths = await page.evaluate('[document.documentElement.scrollWidth, document.documentElement.clientWidth]')
+  const [whole = 0, seen = 0] = z.array(z.number()).parse(widths)
   expect(whole).toBeLessThanOrEqual(seen)
 }
 

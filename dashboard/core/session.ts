@@ -53,8 +53,6 @@ export function openSession(connection: Connection) {
   }
 }
 
-export type Session = ReturnType<typeof openSession>
-
 /** Takes the token out of a fragment, `#token=…`; the rest is where the page begins. */
 export function tokenIn(fragment: string): { token: string | undefined; rest: string } {
   const given = /^#?(?:(.*)&)?token=([^&]+)$/.exec(fragment)

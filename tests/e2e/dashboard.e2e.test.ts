@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { TokenCreated } from '#schemas/token-schema.ts'
 import { until } from '#testing/until.ts'
 import { expectAccessible, expectFits, untilShown, useBrowser } from '../browser.ts'
 import { useOneProcess, useSourceFolder } from '../use-services.ts'
@@ -134,7 +135,7 @@ describe('a review', () => {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ scopes: ['runs:read'] }),
     })
-    const { token }: { token: string } = await made.json()
+    const { token } = TokenCreated.parse(await made.json())
     const { page, close } = await browser.visit(link(`#/runs/${runId}/review`, token))
     await page.getByRole('group', { name: 'Evidence' }).first().waitFor()
     expect(await page.getByRole('button', { name: 'Accept', exact: true }).count()).toBe(0)

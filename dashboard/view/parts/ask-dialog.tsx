@@ -12,7 +12,7 @@ type AskProps = {
 }
 
 /** Asks before something is done. It closes by its buttons and by Escape. */
-export function AskDialog({ title, verb, isDangerous, onAnswer, onClose, children }: AskProps) {
+function AskDialog({ title, verb, isDangerous, onAnswer, onClose, children }: AskProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => dialog.current?.showModal(), [])
   return (

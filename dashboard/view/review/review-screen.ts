@@ -99,7 +99,7 @@ export function move(screen: ReviewScreen, step: 1 | -1, { isPending = false } =
   if (row !== undefined) goTo(screen, keyOfRow(row))
 }
 
-export function goTo({ current, goal }: ReviewScreen, key: string): void {
+function goTo({ current, goal }: ReviewScreen, key: string): void {
   current.value = key
   goal.value = { key }
 }

@@ -37,7 +37,7 @@ export type WorkerView = z.infer<typeof WorkerView>
 
 export const WorkerPage = z.strictObject({ workers: z.array(WorkerView) }).meta({ id: 'WorkerPage' })
 
-export const QueueView = z
+const QueueView = z
   .strictObject({
     queue: z.string(),
     waiting: z.int().meta({ description: 'jobs that wait for somebody who takes them' }),

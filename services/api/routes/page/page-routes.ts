@@ -22,7 +22,7 @@ const forEver = 'public, max-age=31536000, immutable'
 export function pageRoutes(folder = usualFolder): Hono<ApiEnv> {
   const answer = async (name: string, caching: string) => {
     // Only what is in the folder has a name there, and it may be built anew at any moment.
-    const names = await readdir(folder).catch(() => [])
+    const names: readonly string[] = await readdir(folder).catch(() => [])
     if (!names.includes(name))
       throw new AppError('HTTP_001', `There is no ${name} of the page: "npm run prepare" builds it in a clone.`)
     const type = types[extname(name)] ?? 'application/octet-stream'
