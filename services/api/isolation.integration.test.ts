@@ -142,7 +142,6 @@ const asked: Record<string, (ids: Ids) => Request[] | Promise<Request[]>> = {
   'POST /v1/runs/{run_id}/messages': ({ conducted }) => post(`/v1/runs/${conducted}/messages`, { text: 'more' }),
   'POST /v1/runs/{run_id}/approval': ({ conducted }) => post(`/v1/runs/${conducted}/approval`, { plan_hash: 'h1' }),
   'POST /v1/runs/{run_id}/asks': ({ run }) => post(`/v1/runs/${run}/asks`, { text: 'Why?' }),
-  'GET /v1/runs/{run_id}/asks': ({ run }) => get(`/v1/runs/${run}/asks`),
   'GET /v1/runs/{run_id}/asks/{ask_id}': ({ run, ask }) => get(`/v1/runs/${run}/asks/${ask}`),
   'GET /v1/runs/{run_id}/findings': ({ run, asking }) =>
     [`${run}/findings`, `${asking}/findings?agent=lint`].flatMap((path) => get(`/v1/runs/${path}`)),
