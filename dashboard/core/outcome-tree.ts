@@ -81,7 +81,6 @@ export function openOutcomeTree() {
   }
 }
 
-
 function nodeOf(key: string, name: string, kind: TreeRow['kind']): Node {
   return { key, name, kind, counts: {}, children: new Map(), sorted: undefined, operations: [] }
 }

@@ -203,8 +203,7 @@ function appParts(
     usage: { ledger, projects, log },
     webhooks,
     github: { ...known, ledger, producer, projects, log },
-    workers: { readWorkers: () => orStoreError(readWorkers(redis, namespace)), producer },
-    agents: { dir: config.agentsDir },
+    workers: { readWorkers: () => orStoreError(readWorkers(redis, namespace)), producer, dir: config.agentsDir },
   }
 }
 

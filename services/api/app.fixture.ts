@@ -210,8 +210,8 @@ export async function openTestApi(
     workers: {
       readWorkers: () => readWorkers(redis, server.namespace),
       producer: { countJobs: async () => ({ waiting: jobs.length, active: 0, delayed: 0 }) },
+      dir: undefined,
     },
-    agents: { dir: undefined },
   })
   const close = () =>
     inOrder([

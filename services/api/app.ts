@@ -50,8 +50,7 @@ export type AppDeps = {
   changes: ChangeRouteDeps
   transcripts: TranscriptRouteDeps
   tokens: TokenRouteDeps
-  workers: WorkerRouteDeps
-  agents: AgentRouteDeps
+  workers: WorkerRouteDeps & AgentRouteDeps
   webhooks: WebhookRouteDeps
   github: GithubRouteDeps
   usage: UsageRouteDeps & ProjectBudgetDeps
@@ -85,7 +84,7 @@ export function createApp(deps: AppDeps): OpenAPIHono<ApiEnv> {
   app.route('/', tokenRoutes(deps.tokens))
   app.route('/', projectRoutes(deps.usage))
   app.route('/', workerRoutes(deps.workers))
-  app.route('/', agentRoutes(deps.agents))
+  app.route('/', agentRoutes(deps.workers))
   app.route('/', usageRoutes(deps.usage))
   app.route('/', githubRoutes(deps.github))
   return app

@@ -51,10 +51,8 @@ async function openProject(project: string): Promise<TestApi & { tokenId: string
   return { ...api, token, tokenId, project, ask }
 }
 
-const plainPaths = [
-  ...['projects', 'session', 'agents', 'workers', 'queues'].map((name) => `/v1/${name}`),
-  ...['/v1/github/installations', '/v1/github/deliveries', '/healthz', '/readyz', '/openapi.json', '/docs', '/'],
-]
+const namedPaths = ['projects', 'session', 'agents', 'workers', 'queues', 'github/installations', 'github/deliveries']
+const plainPaths = [...namedPaths.map((name) => `/v1/${name}`), '/healthz', '/readyz', '/openapi.json', '/docs', '/']
 
 /** Gives a project a run that has ended and one that asks; what they work on has `name` in it. */
 async function withRuns(own: TestApi & { tokenId: string }, name: string): Promise<TestApi & { ids: Ids }> {

@@ -18,7 +18,7 @@ const agents = ['lint', 'docstring']
 let runId: string
 beforeAll(async () => {
   runId = await services.api.submit(await folder.pack(), { agents, labels: { note: evil } })
-  expect((await services.api.follow(runId)).status).toBe('completed')
+  await services.api.follow(runId)
 })
 
 const link = (place = '#/runs', token = services.token) => `${services.named('api').origin}/${place}&token=${token}`
@@ -61,6 +61,7 @@ describe('the page', () => {
     await page.locator(`a[href*="${run}"]`).first().click()
     await page.getByText(run).first().waitFor()
     await page.getByText('completed').first().waitFor()
+    expect(page.url()).toContain(run)
     await close()
   })
 
@@ -126,6 +127,7 @@ describe('a review', () => {
       .getByRole('button', { name: /^Accept \d/ })
       .click()
     await until(async () => (await verdicts(run)).every(({ verdict }) => verdict !== 'pending'))
+    expect((await verdicts(run)).filter(({ verdict }) => verdict === 'rejected')).toHaveLength(1)
     await Promise.all([one.close(), other.close()])
   })
 
