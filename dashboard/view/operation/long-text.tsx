@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { beginningOf } from '../../core/talk.ts'
+import { beginningOf } from '../../core/talk-turns.ts'
 import { visibleText } from '../../core/review-words.ts'
 
 const folded = { lines: 40, characters: 3_000 } as const

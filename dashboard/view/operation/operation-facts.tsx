@@ -1,5 +1,5 @@
 import type { OperationView } from '#schemas/operation-schema.ts'
-import { durationWords } from '../../core/talk.ts'
+import { durationWords } from '../../core/talk-turns.ts'
 import { linkTo } from '../../core/route.ts'
 import { counted, visibleText } from '../../core/review-words.ts'
 import { type Fact, Facts } from '../parts/facts.tsx'

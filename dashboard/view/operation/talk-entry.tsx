@@ -1,5 +1,5 @@
 import type { TranscriptEntry } from '#schemas/transcript-schema.ts'
-import { durationWords, prettyJson, shownValue } from '../../core/talk.ts'
+import { durationWords, prettyJson, shownValue } from '../../core/talk-turns.ts'
 import { counted, visibleText } from '../../core/review-words.ts'
 import { LongText } from './long-text.tsx'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { TranscriptEntry } from '#schemas/transcript-schema.ts'
-import { beginningOf, isPart, prettyJson, turnsOf, withPart } from './talk.ts'
+import { beginningOf, isPart, prettyJson, turnsOf, withPart } from './talk-turns.ts'
 
 const message: TranscriptEntry = { kind: 'message', role: 'user', characters: 2, content: 'hi' }
 const reply = (turn: number): TranscriptEntry => ({ kind: 'model', turn, exchange: null, reply: null })
