@@ -152,6 +152,7 @@ describe('the operations of the OpenAPI document', () => {
     )
     expect(texts.toSorted()).toEqual([
       'getArtifact text/plain string',
+      'getDashboard text/html string',
       'getPatch text/x-diff string',
       'getReferencePage text/html string',
       'getTranscript text/event-stream string',
