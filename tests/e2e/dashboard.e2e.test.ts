@@ -88,7 +88,9 @@ describe('a review', () => {
     await page.keyboard.press('?')
     await page.getByRole('dialog').waitFor()
     await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
     await page.keyboard.press('r')
+    await page.locator('textarea:focus').waitFor()
     await page.keyboard.type('say what it is')
     if ((await page.getByLabel(tryAgain).count()) > 0) {
       await page.keyboard.press('Tab')
@@ -97,8 +99,7 @@ describe('a review', () => {
     }
     await page.keyboard.press('Enter')
     await until(async () => (await verdicts(run)).some(({ reason }) => reason === 'say what it is'))
-    for (let at = 0; at < length; at += 1) await page.keyboard.press('j')
-    for (let at = 0; at < length; at += 1) await page.keyboard.press('k')
+    await page.locator('article').getByText('rejected', { exact: true }).waitFor()
     await page.keyboard.press('j')
     for (let at = 1; at < length; at += 1) {
       await page.keyboard.press('a')

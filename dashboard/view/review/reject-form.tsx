@@ -1,11 +1,12 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { reject, type ReviewScreen } from './review-screen.ts'
 
 /** Asks why a change is rejected. Enter sends it, with or without a word; Escape leaves it. */
 export function RejectForm({ screen, isByProgram }: { screen: ReviewScreen; isByProgram: boolean }) {
   const text = useRef<HTMLTextAreaElement>(null)
   const { rejecting } = screen
-  useEffect(() => {
+  // Before the next key: what somebody types at once is the word, and no command.
+  useLayoutEffect(() => {
     const card = text.current?.closest('article')
     text.current?.focus()
     return () => card?.focus({ preventScroll: true })
