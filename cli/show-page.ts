@@ -1,4 +1,5 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { rmSync } from 'node:fs'
+import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bareEnv } from '#platform/child-env.ts'
@@ -25,7 +26,8 @@ export async function showPage(access: PageAccess | undefined, runId: string, co
   // The link has no character that means something in HTML but `&`.
   const text = `<!doctype html><meta http-equiv="refresh" content="0; url=${link.replaceAll('&', '&amp;')}">`
   await writeFile(file, text, { mode: 0o600 })
-  context.signal.addEventListener('abort', () => void rm(folder, { recursive: true, force: true }), { once: true })
+  // It holds the token, which may outlive this command.
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   if (!(await openBrowser(file, context))) context.io.err(`No browser could be opened. The run's page: ${link}\n`)
 }
 

@@ -60,7 +60,7 @@ function shownTime(time: string): string {
   return time.replace('T', ' ').replace(/\.\d+Z$/, 'Z')
 }
 
-/** A state that lasts: the lines that tell of it, and what is said once it is over. `isOnce`: it is told once, and only an event ends it. */
+/** Holds the lines that tell of a wait, and what is printed when it is over. `isOnce`: the lines are printed once, and only an event ends the wait. */
 type Notice = { lines: readonly string[]; over?: string; isOnce?: true }
 
 /** Returns the lines for a pipe: what the run waits for, once a minute and when that has ended, and what holds it. */

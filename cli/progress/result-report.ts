@@ -20,7 +20,7 @@ export type ReportParts = {
   run: RunView
   /** Undefined for a further generation of a run, and while it cannot be read. */
   plan?: PlanView | undefined
-  /** Of a run with an objective, where it can be read. */
+  /** It is there for a run with an objective, where it can be read. */
   agenda?: RunAgenda | undefined
   patch: PatchResult | UnfetchedPatch
   /** The `--model` of this command, for the commands that the report suggests. */

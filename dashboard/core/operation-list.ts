@@ -11,7 +11,7 @@ import type { RunFeed } from './run-feed.ts'
 type Page = z.infer<typeof OperationPage>
 export type OperationList = ReturnType<typeof openOperationList>
 
-/** Of a run with more operations they are read only when somebody asks for what is made of them. */
+/** Operations of a run that has more of them are read only for the tab that needs them. */
 export const readUnasked = 2_000
 
 const pageSize = 500

@@ -1,6 +1,6 @@
 import { pause } from '#client/timers.ts'
 
-/** Returns a function that says that something is another now: it is read at once, and then at most every `everyMs`; the last wish is never forgotten. */
+/** Returns a function to call when something has changed. It has `read` called at once, then at most every `everyMs`; the last change is always read. */
 export function openRefresh(read: () => Promise<unknown>, everyMs: number, closing: AbortSignal): () => void {
   let isReading = false
   let isWanted = false

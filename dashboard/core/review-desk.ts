@@ -14,7 +14,7 @@ export function isEndedRun(run: Run | undefined): boolean {
 /** Is said at the foot of the page; `link` leads elsewhere, `about` is the change that it is about. */
 export type Notice = { text: string; tone: 'good' | 'warn' | 'bad' | 'quiet'; link?: string; about?: string }
 
-/** How far the list of change sets was read. */
+/** Says how far the list of change sets was read. */
 export type ListState = { kind: 'reading' } | { kind: 'whole' } | { kind: 'failed'; error: unknown }
 
 export type ReviewDesk = ReturnType<typeof openReviewDesk>

@@ -36,7 +36,7 @@ export function verdictOf({ change, sending }: ReviewedSet): Verdict {
   return sending ?? change.verdict
 }
 
-/** What a retry has made anew is reviewed in its new form, unless the earlier one was accepted. */
+/** Leaves out a change set that a retry has made anew, unless it was accepted: the new one is reviewed. */
 function isCurrent({ is_redone: isRedone, verdict }: ChangeView): boolean {
   return !isRedone || verdict === 'accepted'
 }

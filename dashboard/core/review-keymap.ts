@@ -1,4 +1,4 @@
-/** What a reviewer can do with a key. */
+/** Names what a reviewer can do with a key. */
 export type ReviewAction =
   | 'next'
   | 'previous'

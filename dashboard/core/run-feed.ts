@@ -7,7 +7,7 @@ import { openRefresh } from './refresh.ts'
 import { whileAwake } from './while-awake.ts'
 
 /**
- * How the page is connected. `live`: `missed` events came while it was not, and were shown. `isAnew`: what was missed is no longer kept, or is
+ * Says how the page is connected. `live`: `missed` events came while it was not, and were shown. `isAnew`: what was missed is no longer kept, or is
  * too much to be told one by one, so that all is read anew. `broken`: the service does not answer; it is tried again. `ended`: the run is over, and
  * what people still do with it is followed. `gone`: it was deleted, or never was.
  */

@@ -1,7 +1,7 @@
 import type { OperationView } from '#schemas/operation-schema.ts'
 import type { TranscriptEntry } from '#schemas/transcript-schema.ts'
 
-/** What an attempt has said so far; `began` is the attempt with which this conversation began, which later ones may go on from. */
+/** Holds what an attempt has said so far; `began` is the attempt with which this conversation began, which later ones may go on from. */
 export type Talk = { began: number; attempt: number; entries: readonly TranscriptEntry[] }
 
 type Part = { attempt: number; entry: TranscriptEntry }

@@ -8,7 +8,7 @@ import { decideOn, type ReviewScreen } from './review-screen.ts'
 
 const verbs = { accept: 'Accept', reject: 'Reject', undo: 'Take back' } as const
 const done = { accept: 'accepted', reject: 'rejected', undo: 'pending' } as const
-/** So many change sets are named; of the rest there is a number. */
+/** The dialog names so many change sets, and counts the rest. */
 const mostNamed = 50
 
 type BulkProps = { screen: ReviewScreen; verdict: WantedVerdict; onClose: () => void }
