@@ -22,6 +22,11 @@ export const commandList: readonly ListedCommand[] = [
     load: async () => (await import('./commands/up-command.ts')).addUpCommand,
   },
   {
+    form: 'dashboard [options]',
+    about: 'serve the page on this machine for the service that REMORA_API_URL names, in the foreground',
+    load: async () => (await import('./commands/dashboard-command.ts')).addDashboardCommand,
+  },
+  {
     form: 'submit [options] [path]',
     about: 'send a folder, a git checkout or an archive to a running service, or have it fetch a repository',
     load: async () => (await import('./commands/submit-command.ts')).addSubmitCommand,

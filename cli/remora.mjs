@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { runsOnOwnNode } from '#platform/own-node.mjs'
 
 /** Commands that hold the files of a repository, or last: for the others a second start of Node costs more than its memory. */
-const large = new Set(['run', 'retry', 'up', 'discover', 'queries', 'tool', 'harness'])
+const large = new Set(['run', 'retry', 'up', 'dashboard', 'discover', 'queries', 'tool', 'harness'])
 const isBrief = !process.argv.some((arg) => large.has(arg))
 
 if (process.argv.length === 3 && process.argv[2] === '--version') {

@@ -7,3 +7,10 @@ export const anyControl: RegExp = /\p{Cc}/u
 export function escapedCharacter(char: string): string {
   return `\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`
 }
+
+/** Says what a text has that no log or terminal should get: half of a character, or a control character other than the `allowed` ones. */
+export function faultOfText(text: string, allowed: 'none' | 'lines and tabs' = 'none'): string | undefined {
+  if (!text.isWellFormed()) return 'has half of a character'
+  const [control] = anyControl.exec(allowed === 'none' ? text : text.replaceAll(/[\n\t]/g, ' ')) ?? []
+  return control === undefined ? undefined : `has the control character ${escapedCharacter(control)}`
+}

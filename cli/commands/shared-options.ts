@@ -6,6 +6,7 @@ import { figure } from '#domain/figure.ts'
 import { faultOfServerUrl } from '#platform/server-urls.ts'
 import { AcceptPolicy, BudgetTokens, ErrorPolicyName, type SkipKind, skipKinds, skipKindText } from '#domain/run.ts'
 import { ShellCommand } from '#domain/setup.ts'
+import { faultOfText } from '#domain/terminal-controls.ts'
 import { givenValue } from '#platform/env.ts'
 import { isModelServers } from '../model-server.ts'
 import type { CliConfig } from '../cli-config.ts'
@@ -127,6 +128,8 @@ export type SubmissionOptions = IncludeOptions &
   }
 
 function objectiveText(text: string): string {
+  const fault = faultOfText(text, 'lines and tabs')
+  if (fault !== undefined) throw new InvalidArgumentError(`It ${fault}.`)
   if (text.trim() !== '' && text.length <= maxObjectiveCharacters) return text
   throw new InvalidArgumentError(`It must be a text of at most ${figure(maxObjectiveCharacters)} characters.`)
 }

@@ -27,7 +27,7 @@ export function addSubmitCommand(submit: Command, context: CliContext): void {
       refusePlanless(called, options)
       const { agents } = await namedAgents(options, context.config, called)
       const wanted = submissionOf(options, { agents, settings: context.config.request })
-      const client = await runningService(context)
+      const { client } = await runningService(context)
       const runId =
         repository === undefined
           ? await submitPath(client, { path, submission: wanted }, context)

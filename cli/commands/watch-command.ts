@@ -38,7 +38,7 @@ async function watchRun(
   { json, events: categories, eventsTo: path }: WatchOptions & { json: boolean },
   context: CliContext,
 ): Promise<void> {
-  const client = await runningService(context)
+  const { client } = await runningService(context)
   await client.getRun(runId)
   const events = path === undefined ? undefined : await openLineFile(resolve(context.cwd, path))
   const progress = showProgress(runId, { json, categories, onLine: events?.add }, context)

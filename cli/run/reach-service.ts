@@ -133,10 +133,10 @@ function sayWhichSettings({ config, io, cwd }: CliContext): void {
   for (const line of unservedSettings(config.settings, cwd)) io.err(visible(`${line}\n`))
 }
 
-/** Returns a client of a running service (see `findService`); CONFIG_001 when there is none. */
-export async function runningService(context: CliContext): Promise<ApiClient> {
+/** Returns a client of a running service (see `findService`), and what its page needs; CONFIG_001 when there is none. */
+export async function runningService(context: CliContext): Promise<Found> {
   const running = await findService(context)
-  if (running !== undefined) return running.client
+  if (running !== undefined) return running
   const folder = shownPath(context.config.dataDir, context.cwd)
   throw new AppError(
     'CONFIG_001',
@@ -144,7 +144,7 @@ export async function runningService(context: CliContext): Promise<ApiClient> {
   )
 }
 
-type Found = Pick<Service, 'client' | 'modelKind' | 'page'>
+type Found = Pick<Service, 'client' | 'modelKind'> & { page: PageAccess }
 
 /** Returns the service that REMORA_API_URL names, else the stack that another command runs in the data folder. */
 async function findService({ config, signal }: CliContext): Promise<Found | undefined> {

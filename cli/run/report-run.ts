@@ -59,10 +59,14 @@ export function exitCodeOf(
   // The events say it too, when the service cannot read the composition just now.
   const hasConflicts = conflicts > 0 || Object.values(state.agents).some(({ leftOut }) => leftOut > 0)
   const isProved = gate?.verdict !== 'unproved'
-  const lacksItems = blockedItems(agenda).some(({ replaced_by: other }) => other === null)
-  if (failedOperations(state) === 0) return hasConflicts || !isProved || lacksItems ? 3 : 0
+  if (failedOperations(state) === 0) return hasConflicts || !isProved || lacksItems(agenda) ? 3 : 0
   const wentWell = Object.values(state.agents).some(({ succeeded, unchanged }) => succeeded + unchanged > 0)
   return wentWell || state.patchFiles > 0 ? 3 : 1
+}
+
+/** Whether an item of the plan was blocked and none took its place. */
+export function lacksItems(agenda: Pick<RunAgenda, 'items'> | undefined): boolean {
+  return blockedItems(agenda).some(({ replaced_by: other }) => other === null)
 }
 
 /** Is the last line of `remora run --json`. `patch` is null when the run proposes no change, did not complete, or is watched. */

@@ -14,7 +14,7 @@ import { type PreparedRun, prepareStart, type RunOrder } from './prepare-start.t
 import { reachRuns, type Service } from './reach-service.ts'
 import { defaultWorkers } from '../stack/worker-pool.ts'
 import { withRepository } from '../discover/repository-around.ts'
-import { reportRun, reportView } from './report-run.ts'
+import { lacksItems, reportRun, reportView } from './report-run.ts'
 import { showPage } from '../show-page.ts'
 import { shownPath } from '../wording.ts'
 import { isComposed } from '../progress/progress-state.ts'
@@ -146,7 +146,8 @@ async function reportPlan(
   if (request.objective !== undefined) {
     const agenda = await client.readAgenda(runId)
     const shown = () => `\n${describeAgenda(agenda, reportView(context))}\nNothing of it was done.\n`
-    return context.io.out(json ? `${JSON.stringify({ agenda })}\n` : shown())
+    context.io.out(json ? `${JSON.stringify({ agenda })}\n` : shown())
+    return context.io.exit(lacksItems(agenda) ? 3 : 0)
   }
   const plan = await client.readPlan(runId)
   context.io.out(json ? `${JSON.stringify({ plan })}\n` : `\n${describePlan(plan, reportView(context))}`)

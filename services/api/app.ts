@@ -8,6 +8,7 @@ import type { Log } from '#platform/log.ts'
 import type { Readiness } from '#platform/readiness.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
 import { msSince } from '#platform/clock.ts'
+import { pageRoutes } from '#platform/page-routes.ts'
 import type { ApiEnv } from './http/api-env.ts'
 import { type AuthDeps, bearerAuth } from './http/auth.ts'
 import {
@@ -33,7 +34,6 @@ import { type GithubRouteDeps, githubRoutes } from './routes/github/github-route
 import { type WebhookRouteDeps, webhookRoutes } from './routes/webhooks/webhook-routes.ts'
 import { type TranscriptRouteDeps, transcriptRoutes } from './routes/transcript/transcript-routes.ts'
 import { referenceRoutes } from './routes/reference/reference-routes.ts'
-import { pageRoutes } from './routes/page/page-routes.ts'
 import { sessionRoutes } from './routes/access/session-routes.ts'
 
 export type AppDeps = {

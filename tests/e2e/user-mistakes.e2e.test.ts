@@ -68,6 +68,10 @@ const misuses: Mistake[] = [
     says: /'--verify <command>' argument '' is invalid\. It must be a command/,
   },
   { args: ['submit', '.', ...lint, '--setup', ' '], says: /'--setup <command>' argument ' ' is invalid/ },
+  {
+    args: ['run', ...lint, '--objective', 'tidy \u0007'],
+    says: /argument 'tidy .*' is invalid\. It has the control character \\u0007/,
+  },
   { args: ['run', ...lint, '--workers', '100'], says: /It must be at most 64/ },
   { args: ['run', ...lint, '--priority', '10'], says: /It must be a whole number, 0 to 9/ },
   { args: ['run', ...lint, '--model', 'localhost:8000'], says: /It must be "rehearsal" or the http\(s\) URL/ },

@@ -3,7 +3,7 @@ import { NodeId } from '#domain/id-schemas.ts'
 import { isRecord } from '#domain/json.ts'
 import { faultOfGlobs } from '#domain/path-globs.ts'
 import { maxNotSentFiles, maxSelectedNodes, NotSentFile, RunRequest, skipKinds } from '#domain/run.ts'
-import { anyControl, escapedCharacter } from '#domain/terminal-controls.ts'
+import { faultOfText } from '#domain/terminal-controls.ts'
 import { GateShape } from './gate-schema.ts'
 import { AcceptPolicyShape, ErrorPolicyShape, Labels, RunBudget, RunLimits, SkipKindShape } from './run-schema.ts'
 import { SetupShape } from './setup-schema.ts'
@@ -30,11 +30,8 @@ function checkPaths(paths: readonly string[] | undefined, context: z.RefinementC
 function checkTexts(body: object, context: z.RefinementCtx): void {
   for (const { path, text } of textsOf(body)) {
     const hasLines = (path[0] === 'labels' && path.length === 2) || path[0] === 'objective'
-    const shown = hasLines ? text.replaceAll(/[\n\t]/g, ' ') : text
-    if (!text.isWellFormed()) context.addIssue({ code: 'custom', path, message: 'has half of a character' })
-    const [control] = anyControl.exec(shown) ?? []
-    if (control === undefined) continue
-    context.addIssue({ code: 'custom', path, message: `has the control character ${escapedCharacter(control)}` })
+    const message = faultOfText(text, hasLines ? 'lines and tabs' : 'none')
+    if (message !== undefined) context.addIssue({ code: 'custom', path, message })
   }
 }
 

@@ -3,11 +3,9 @@ import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Hono } from 'hono'
 import { AppError } from '#domain/error.ts'
-import type { ApiEnv } from '../../http/api-env.ts'
-import { pageEndpoint } from '../../service-endpoints.ts'
 
 /** scripts/build-dashboard.ts has written it; there are no folders in it. */
-const usualFolder = fileURLToPath(new URL('../../../../dashboard/dist/', import.meta.url))
+const usualFolder = fileURLToPath(new URL('../dashboard/dist/', import.meta.url))
 
 const types: Readonly<Record<string, string>> = { '.js': 'text/javascript', '.css': 'text/css', '.html': 'text/html' }
 
@@ -19,7 +17,7 @@ const policy =
 const forEver = 'public, max-age=31536000, immutable'
 
 /** Serves the page, which needs no token: all that it shows it asks the API for. HTTP_001 where it was not built. */
-export function pageRoutes(folder = usualFolder): Hono<ApiEnv> {
+export function pageRoutes(folder = usualFolder): Hono {
   const answer = async (name: string, caching: string) => {
     // Only what is in the folder has a name there, and it may be built anew at any moment.
     const names: readonly string[] = await readdir(folder).catch(() => [])
@@ -31,7 +29,7 @@ export function pageRoutes(folder = usualFolder): Hono<ApiEnv> {
       headers: { ...headers, 'content-security-policy': policy },
     })
   }
-  return new Hono<ApiEnv>()
-    .get(pageEndpoint.path, () => answer('index.html', 'no-cache'))
+  return new Hono()
+    .get('/', () => answer('index.html', 'no-cache'))
     .get('/assets/*', (c) => answer(c.req.path.slice('/assets/'.length), forEver))
 }
