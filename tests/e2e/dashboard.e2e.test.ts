@@ -16,9 +16,12 @@ const browser = useBrowser()
 const agents = ['lint', 'docstring']
 
 let runId: string
+let operationId: string
 beforeAll(async () => {
   runId = await services.api.submit(await folder.pack(), { agents, labels: { note: evil } })
   await services.api.follow(runId)
+  const operations = await services.api.operations(runId)
+  operationId = operations.find(({ agent, node }) => agent === 'docstring' && node.name === 'label')?.operation_id ?? ''
 })
 
 const link = (place = '#/runs', token = services.token) => `${services.named('api').origin}/${place}&token=${token}`
@@ -146,12 +149,14 @@ describe('a review', () => {
   })
 })
 
-const places = ['', '/timeline', '/tree', '/operations', '/review', '/questions'].map((tab) => `#/runs/RUN${tab}`)
+const parts = ['', '/timeline', '/tree', '/operations', '/operations/OPERATION', '/review', '/questions']
+const places = parts.map((part) => `#/runs/RUN${part}`)
+const shown = (place: string) => link(place.replace('RUN', runId).replace('OPERATION', operationId))
 
 describe.each([...places, '#/runs', '#/submit', '#/inbox', '#/agents', '#/fleet', '#/usage'])('%s', (place) => {
   it('has nothing that axe objects to, in both themes, and shows what is hostile as text', async () => {
     for (const colorScheme of ['light', 'dark'] as const) {
-      const { page, faults, close } = await browser.visit(link(place.replace('RUN', runId)), { colorScheme })
+      const { page, faults, close } = await browser.visit(shown(place), { colorScheme })
       await page.getByRole('heading', { level: 1 }).waitFor()
       await untilShown(page)
       await expectAccessible(page)
@@ -162,7 +167,7 @@ describe.each([...places, '#/runs', '#/submit', '#/inbox', '#/agents', '#/fleet'
   })
 
   it('fits on a phone', async () => {
-    const { page, close } = await browser.visit(link(place.replace('RUN', runId)), {
+    const { page, close } = await browser.visit(shown(place), {
       viewport: { width: 390, height: 844 },
     })
     await page.getByRole('heading', { level: 1 }).waitFor()
