@@ -23,7 +23,14 @@ export function aRun({
   counts = {},
   ...named
 }: Named & { request?: object; counts?: object } = {}): RunView {
-  const asked = { agents: ['lint'], error_policy: 'skip_downstream' as const, limits: {}, priority: 5, labels: {} }
+  const asked = {
+    agents: ['lint'],
+    dry_run: false,
+    error_policy: 'skip_downstream' as const,
+    limits: {},
+    priority: 5,
+    labels: {},
+  }
   const none = z.custom<RunView['counts']>().parse(Object.fromEntries(operationStatuses.map((status) => [status, 0])))
   return answer<RunView>(
     {

@@ -26,7 +26,15 @@ test('a long objective is cut to its first line', () => {
   const request = { agents: [], objective: `${'x'.repeat(100)}\nmore` }
   expect(
     runTitle({
-      request: { ...request, error_policy: 'continue', limits: {}, priority: 5, accept: 'none', labels: {} },
+      request: {
+        ...request,
+        dry_run: false,
+        error_policy: 'continue',
+        limits: {},
+        priority: 5,
+        accept: 'none',
+        labels: {},
+      },
     }),
   ).toBe(`${'x'.repeat(90)}…`)
 })

@@ -14,9 +14,9 @@ const titleCharacters = 90
 
 /** Names a run after what it is for: the first line of its objective, or its agents. */
 export function runTitle({ request }: Pick<RunSummary, 'request'>): string {
-  const line = request.objective?.split('\n')[0]
-  if (line !== undefined) return line.length > titleCharacters ? `${line.slice(0, titleCharacters)}…` : line
-  return request.agents.join(', ')
+  const line = request.objective?.split('\n')[0] ?? request.agents.join(', ')
+  const title = line.length > titleCharacters ? `${line.slice(0, titleCharacters)}…` : line
+  return request.dry_run ? `Dry run: ${title}` : title
 }
 
 export function repositoryName({ repository }: Pick<RunSummary, 'repository'>): string {

@@ -51,7 +51,7 @@ describe.skipIf(lacks('git'))('the page of services with a GitHub App', () => {
     expect(decided.toSorted()).toEqual(['accepted', 'rejected says nothing'])
     expect(repository.pulls()).toMatchObject([{ state: 'open', head: { ref: 'remora/work' } }])
     const published = await repository.read('remora/work', 'stock.py')
-    expect(published.match(/"""/g)).toHaveLength(2)
+    expect(published?.match(/"""/g)).toHaveLength(2)
   }
 
   it('leads by mouse from a failure to the pull request', async () => {

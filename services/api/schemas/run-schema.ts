@@ -102,6 +102,7 @@ export const RequestView = z
     }),
     objective: fields.objective,
     approval: fields.approval,
+    dry_run: z.boolean().meta({ description: 'only its plan is made: no agent runs' }),
     paths: fields.paths,
     languages: fields.languages,
     exclude: fields.exclude,
