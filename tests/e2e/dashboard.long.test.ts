@@ -28,6 +28,24 @@ it('says that the service is lost, and shows what was missed once it is there ag
   await close()
 })
 
+it('is right again when the laptop has slept for an hour', async () => {
+  await services.setModel('latency', { ms: 4_000 })
+  const runId = await services.api.submit(await folder.pack(), { agents })
+  const { page, faults, close } = await browser.visit(link(runId))
+  await page.clock.install()
+  await page.reload()
+  await page.getByRole('status').getByText('live', { exact: true }).waitFor()
+  await page.context().setOffline(true)
+  await services.setModel('latency', { ms: 0 })
+  await services.api.follow(runId)
+  await page.clock.fastForward('01:00:00')
+  await page.context().setOffline(false)
+  await page.getByText('ended; what is decided about it is followed').waitFor()
+  await page.getByText('2 of 2').first().waitFor()
+  expect(faults).toEqual([])
+  await close()
+})
+
 it('shows the plan of an objective while it waits, has it approved, and then says how it ended', async () => {
   const request = { agents, objective: 'every function is explained', approval: 'plan' }
   const runId = await services.api.submit(await folder.pack(), request)
