@@ -33,6 +33,9 @@ const places = {
   usage: 'usage',
 }
 
+/** All that a page asks for has come after this time. */
+const settlesMs = 2_000
+
 const browser = await playwright.launch({ executablePath: await chromium.executablePath(), args: ['--no-sandbox'] })
 for (const colorScheme of ['light', 'dark'] as const) {
   const context = await browser.newContext({ colorScheme, viewport: { width: 1280, height: 800 } })
@@ -40,10 +43,11 @@ for (const colorScheme of ['light', 'dark'] as const) {
   await page.goto(`${origin}/#/runs&token=${token}`)
   await page.getByRole('heading', { level: 1 }).waitFor()
   for (const [name, place] of Object.entries(places)) {
+    await page.goto('about:blank') // another fragment alone would leave the page of before there for a moment
     await page.goto(`${origin}/#/${place}`)
     await page.getByRole('heading', { level: 1 }).waitFor()
-    // A page keeps its stream open, so that it is never idle: it is shown when nothing of it is still being read.
-    await page.getByText('…', { exact: true }).first().waitFor({ state: 'detached' })
+    // A page keeps its stream open, so that its network is never idle.
+    await page.waitForTimeout(settlesMs)
     await page.screenshot({ path: join('docs/images/dashboard', `${name}-${colorScheme}.png`), animations: 'disabled' })
   }
   await context.close()
