@@ -1,7 +1,35 @@
 import { inspect } from 'node:util'
 import { AppError } from '#domain/error.ts'
 import { after } from './clock.ts'
-import { openRedactor } from './secrets/redactor.ts'
+import type { Env } from './env.ts'
+import type { Log, Logging } from './log.ts'
+import { openRedactor, type Redactor } from './secrets/redactor.ts'
+
+/** `writeLog` takes the lines of its threads, which write to stderr without it. `placeOf` says where a setting was given. */
+export type ServiceDeps = {
+  log: Log
+  redactor: Redactor
+  writeLog?: (lines: string) => void
+  placeOf?: (key: readonly string[]) => string
+}
+
+export type BegunService = { healthPort: number; close(): Promise<void> }
+
+/** A service as it is started in a process of its own, and in that of a stack. */
+export type Service<Config, Begun extends BegunService> = {
+  name: string
+  /** Names what the settings may lack without which it must not start. */
+  refuses?: 'keyFault' | 'pathsFault'
+  /** CONFIG_003 names every variable that is missing or wrong. `instance`: its name in the log; `closeMs`: how long it may take to close. */
+  parseConfig(env: Env): {
+    config: Config
+    logging: Logging
+    secrets: readonly string[]
+    instance?: string
+    closeMs?: number
+  }
+  start(config: Config, deps: ServiceDeps): Promise<Begun>
+}
 
 type Closing = { name: string; close: () => Promise<void> }
 
@@ -62,9 +90,9 @@ export function stopWithParent(close: () => Promise<void>): void {
 }
 
 /** An AppError becomes one line on stderr and exit code 1. So does a bug, with its stack, without the secrets in it. */
-export async function runService(main: () => Promise<void>): Promise<void> {
+export async function runService<T>(main: () => Promise<T>): Promise<T> {
   process.setUncaughtExceptionCaptureCallback(endWith)
-  await main().catch(endWith)
+  return main().catch(endWith)
 }
 
 function endWith(error: unknown): never {

@@ -3,17 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { runsOnOwnNode } from '#platform/own-node.mjs'
 
 // `node scripts/service.mjs api`: a service as a process of its own, on whatever Node there is.
-const services = [
-  'api',
-  'discovery',
-  'worker',
-  'conductor',
-  'watcher',
-  'setup',
-  'publisher',
-  'rehearsal',
-  'local-stores',
-]
+const services = ['api', 'discovery', 'worker', 'conductor', 'watcher', 'setup', 'publisher', 'rehearsal']
 
 const name = process.argv[2] ?? ''
 if (!services.includes(name)) {

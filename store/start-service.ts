@@ -1,11 +1,9 @@
 import type { EventOrigin } from '#domain/event.ts'
 import { type HealthAddress, openHealth } from '#platform/http-health.ts'
-import type { Log } from '#platform/log.ts'
 import { openMetrics } from '#platform/metrics/open-metrics.ts'
 import { openReadiness, type PartChecks } from '#platform/readiness.ts'
 import { connectRedis, patientAnswerMs } from '#platform/redis-client.ts'
-import type { Redactor } from '#platform/secrets/redactor.ts'
-import { openReleaser, type Releaser } from '#platform/service-process.ts'
+import { openReleaser, type Releaser, type ServiceDeps } from '#platform/service-process.ts'
 import type { Signer } from '#platform/signer.ts'
 import { noTracing } from '#platform/tracing/open-tracing.ts'
 import { openPutPermit } from '#store/ledger/collection-window.ts'
@@ -16,8 +14,6 @@ import { openEventSegments } from '#store/objects/event-segments.ts'
 import { loggedOutages } from '#store/objects/logged-outages.ts'
 import { objectStoreCheck, permittedPuts } from '#store/objects/object-store.ts'
 import { openObjects } from '#store/objects/open-objects.ts'
-
-export type ServiceDeps = { log: Log; redactor: Redactor }
 
 type StoredService = {
   name: 'conductor' | 'publisher' | 'setup' | 'watcher'

@@ -5,18 +5,15 @@ import { ownBucket } from '#store/objects/own-bucket.fixture.ts'
 import { startLocalRedis } from '#platform/local-redis.ts'
 import { type Logging, openLog } from '#platform/log.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
-import { openReleaser, type Releaser } from '#platform/service-process.ts'
-import { parseConfig as parseApi } from '../services/api/api-config.ts'
-import { startApi } from '../services/api/api-service.ts'
-import { parseConfig as parseDiscovery } from '../services/discovery/discovery-config.ts'
-import { startDiscovery } from '../services/discovery/discovery-service.ts'
-import { parseConfig as parsePublisher } from '../services/publisher/publisher-config.ts'
-import { startPublisher } from '../services/publisher/publisher-service.ts'
+import { type BegunService, openReleaser, type Releaser, type Service } from '#platform/service-process.ts'
+import { api } from '../services/api/api-service.ts'
+import { discovery } from '../services/discovery/discovery-service.ts'
+import type { PublisherConfig } from '../services/publisher/publisher-config.ts'
+import { publisher } from '../services/publisher/publisher-service.ts'
 import { noWaiting } from '../services/publisher/test-publisher.fixture.ts'
 import { parseConfig as parseRehearsal } from '../services/rehearsal/rehearsal-config.ts'
 import { startRehearsal } from '../services/rehearsal/rehearsal-server.ts'
-import { parseConfig as parseWorker } from '../services/worker/worker-config.ts'
-import { startWorker } from '../services/worker/worker-service.ts'
+import { worker } from '../services/worker/worker-service.ts'
 import { openRunApi, type RunApi } from './run-api.ts'
 import { serviceEnvs, type ServicesOptions, type StoreAddress, storeEnv, token } from './services.ts'
 import { type Answer, remoraHere } from './remora-here.ts'
@@ -95,8 +92,8 @@ async function startAll(options: ServicesOptions, releaser: Releaser): Promise<O
   ports.access = await addPublisher(parts, serviceEnvs(stores, options, ports).publisher)
   const envs = serviceEnvs(stores, options, ports)
   const url = await addApi(parts, envs.api)
-  await addDiscovery(parts, envs.discovery)
-  for (const name of workers) await addWorker(parts, name, envs.worker(name, 0))
+  await add(parts, envs.discovery, discovery)
+  for (const name of workers) await add(parts, envs.worker(name, 0), worker, { name })
   return {
     api: openRunApi({ url, token }),
     token,
@@ -124,17 +121,22 @@ type Given = Readonly<Record<string, string>>
 function openParts(releaser: Releaser) {
   const log: string[] = []
   const places = new Map<string, Place>()
+  const placeOf = (name: string): Place => {
+    const place = places.get(name)
+    if (place === undefined) throw new Error(`no service ${name} was started`)
+    return place
+  }
   return {
     log,
     add(name: string, service: { close(): Promise<void> }, place: Place) {
       releaser.add(name, () => service.close())
       places.set(name, place)
     },
-    named(name: string): Place {
-      const place = places.get(name)
-      if (place === undefined) throw new Error(`no service ${name} was started`)
-      return place
+    /** Says that a service listens elsewhere than where it tells its health. */
+    listens(name: string, origin: string) {
+      places.set(name, { ...placeOf(name), origin })
     },
+    named: placeOf,
     depsOf(service: string, { logging, secrets }: { logging: Logging; secrets: readonly string[] }) {
       const redactor = openRedactor(secrets)
       return { log: openLog({ service, ...logging, redactor, write: (line) => void log.push(line) }), redactor }
@@ -147,38 +149,30 @@ function placeAt(port: number): Place {
   return { origin, health: origin }
 }
 
-function withMachine(env: Given) {
-  return { PATH: process.env['PATH'], ...few, ...env }
+/** Starts a service in this process, as `name`. */
+async function add<Config, Begun extends BegunService>(
+  parts: Parts,
+  env: Given,
+  service: Service<Config, Begun>,
+  { name = service.name, over = () => ({}) }: { name?: string; over?: (config: Config) => Partial<Config> } = {},
+): Promise<Begun> {
+  const { config, logging, secrets } = service.parseConfig({ PATH: process.env['PATH'], ...few, ...env })
+  const begun = await service.start({ ...config, ...over(config) }, parts.depsOf(service.name, { logging, secrets }))
+  parts.add(name, begun, placeAt(begun.healthPort))
+  return begun
 }
 
 /** Answers the port at which it gives the right to read code; 0 without one. */
 async function addPublisher(parts: Parts, env: Given | undefined): Promise<number> {
   if (env === undefined) return 0
-  const config = parsePublisher(withMachine(env))
-  const { github } = config.publisher
-  const paced = { ...config.publisher, github: github && { ...github, pace: noWaiting } }
-  const publisher = await startPublisher(paced, parts.depsOf('publisher', config))
-  parts.add('publisher', publisher, placeAt(publisher.healthPort))
-  return publisher.accessPort ?? 0
+  const over = ({ github }: PublisherConfig) => ({ github: github && { ...github, pace: noWaiting } })
+  return (await add(parts, env, publisher, { over })).accessPort ?? 0
 }
 
 async function addApi(parts: Parts, env: Given): Promise<string> {
-  const config = parseApi(withMachine(env))
-  const api = await startApi(config.api, parts.depsOf('api', config))
-  parts.add('api', api, { ...placeAt(api.healthPort), origin: api.url })
-  return api.url
-}
-
-async function addDiscovery(parts: Parts, env: Given): Promise<void> {
-  const config = parseDiscovery(withMachine(env))
-  const discovery = await startDiscovery(config.discovery, parts.depsOf('discovery', config))
-  parts.add('discovery', discovery, placeAt(discovery.healthPort))
-}
-
-async function addWorker(parts: Parts, name: string, env: Given): Promise<void> {
-  const { worker: config, secrets } = parseWorker(withMachine(env))
-  const worker = await startWorker(config, parts.depsOf('worker', { logging: config.logging, secrets }))
-  parts.add(name, worker, placeAt(worker.healthPort))
+  const { url } = await add(parts, env, api)
+  parts.listens('api', url)
+  return url
 }
 
 async function ownRedis(releaser: Releaser): Promise<string> {

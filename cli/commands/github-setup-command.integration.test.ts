@@ -100,7 +100,7 @@ describe('remora github setup', () => {
       lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
     )
     const settings = loadSettings(env, dir).env
-    const { publisher } = parseConfig({ ...settings, REMORA_SIGNING_KEY: testSigningKey })
+    const { config: publisher } = parseConfig({ ...settings, REMORA_SIGNING_KEY: testSigningKey })
     expect(publisher.github).toMatchObject({ appId: String(github.app.id), apiUrl: github.apiUrl })
     expect(publisher.github?.privateKey.trim()).toBe(github.app.privateKey.trim())
     expect(settings['REMORA_GITHUB_WEBHOOK_SECRET']).toBe(github.app.webhookSecret)

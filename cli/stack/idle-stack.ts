@@ -45,9 +45,11 @@ export function openIdleStack(options: IdleOptions): Promise<IdleStack> {
     releaser.add('log', log.close)
     const [{ openApi }, { parseConfig }] = await api
     const places = storeEnv(stores.redisUrl, stores.objectsUrl, logging.level)
-    const config = parseConfig(servicesEnv(places, { token, signingKey, port: 0, environment, publisher: {} }))
-    const redactor = openRedactor([...config.secrets, ...secrets])
-    const { app, close } = await openApi(config.api, { log: log.entry, redactor })
+    const { config, secrets: own } = parseConfig(
+      servicesEnv(places, { token, signingKey, port: 0, environment, publisher: {} }),
+    )
+    const redactor = openRedactor([...own, ...secrets])
+    const { app, close } = await openApi(config, { log: log.entry, redactor })
     releaser.add('api', close)
     return { ...stores, token, answer: app.fetch }
   })

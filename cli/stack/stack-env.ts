@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { checkModelServers } from '#settings/model-config.ts'
+import type { Owner } from '#settings/setting.ts'
 import { environmentOf, passedOn } from '#settings/settings-table.ts'
 import { behaviourEnv } from '../../services/rehearsal/rehearsal-config.ts'
 import { leanMemory } from '#platform/lean-memory.mjs'
@@ -20,42 +21,38 @@ export function storeEnv(redisUrl: string, objectsUrl: string, logLevel: LogLeve
   return { REMORA_REDIS_URL: redisUrl, REMORA_S3_ENDPOINT: objectsUrl, REMORA_LOG_LEVEL: logLevel }
 }
 
+/**
+ * Returns what a service of a stack gets of the environment besides `own`: its stores, the variables that it reads, and how this machine reaches
+ * others, which setups have a proxy of their own for.
+ */
+export function serviceEnv(service: Owner, stores: Env, environment: Env, own: Env): Env {
+  return {
+    ...(service === 'setup' ? givenOf(['PATH'], environment) : ofTheMachine(environment)),
+    ...givenOf(passedOn([service]), environment),
+    ...stores,
+    ...own,
+    [`REMORA_${service.toUpperCase()}_HEALTH_PORT`]: '0',
+  }
+}
+
 type ModelEnvOptions = { modelUrls: string; model: ModelAccess; environment: Env }
-type WorkerEnvOptions = ModelEnvOptions & { bubblewrap?: string | undefined }
 
 /**
  * Returns all that a worker gets of the environment: its stores and model, the variables it reads, how this machine reaches a
  * model server (certificates, proxy), its temporary folder, the search path, on which gofmt is looked for, where Node
  * keeps compiled code, and where an image for containers is named what their engine needs; not the API's token.
  */
-export function workerEnv(stores: Env, options: WorkerEnvOptions): Env {
-  const { environment, bubblewrap } = options
+export function workerEnv(stores: Env, options: ModelEnvOptions & { own?: Env }): Env {
+  const { environment, own } = options
   return {
     ...leanMemory,
-    ...ofTheMachine(environment),
-    ...givenOf(passedOn(['worker']), environment),
     ...(givenValue(environment, 'REMORA_SANDBOX_IMAGE') === undefined ? {} : givenOf(forEngines, environment)),
-    ...stores,
-    ...modelEnv(options),
-    REMORA_WORKER_HEALTH_PORT: '0',
-    REMORA_DRAIN_MS: String(drainMs),
-    ...(bubblewrap === undefined ? {} : { REMORA_SANDBOX_BUBBLEWRAP: bubblewrap }),
+    ...serviceEnv('worker', stores, environment, { ...modelEnv(options), REMORA_DRAIN_MS: String(drainMs), ...own }),
   }
 }
 
-/** Returns the environment of a service that asks the models that the workers ask. */
-export function askerEnv(service: 'conductor' | 'watcher', stores: Env, options: ModelEnvOptions): Env {
-  const { environment } = options
-  return {
-    ...ofTheMachine(environment),
-    ...givenOf(passedOn([service]), environment),
-    ...stores,
-    ...modelEnv(options),
-    [`REMORA_${service.toUpperCase()}_HEALTH_PORT`]: '0',
-  }
-}
-
-function modelEnv({ modelUrls, model, environment }: ModelEnvOptions): Env {
+/** Names the models of a stack for a service that asks them. */
+export function modelEnv({ modelUrls, model, environment }: ModelEnvOptions): Env {
   return {
     REMORA_CONFIG: 'none', // the file's values are in the environment already
     REMORA_MODEL_URLS: modelUrls,
@@ -86,36 +83,6 @@ export function servicesEnv(
     REMORA_API_PORT: String(port),
     REMORA_API_HEALTH_PORT: '0',
     REMORA_DISCOVERY_HEALTH_PORT: '0',
-  }
-}
-
-/** Returns the environment of the service of setups: no model, and no proxy, since setups have their own. */
-export function setupEnv(
-  stores: Env,
-  { environment, bubblewrap }: { environment: Env; bubblewrap: string | undefined },
-): Env {
-  return {
-    ...givenOf(passedOn(['setup']), environment),
-    ...givenOf(['PATH'], environment),
-    ...stores,
-    REMORA_SETUP_HEALTH_PORT: '0',
-    ...(bubblewrap === undefined ? {} : { REMORA_SANDBOX_BUBBLEWRAP: bubblewrap }),
-  }
-}
-
-/** Returns the environment of the publisher, the one service with the keys of the code host. */
-export function publisherEnv(
-  stores: Env,
-  { environment, secret, signingKey }: { environment: Env; secret: string; signingKey: string },
-): Env {
-  return {
-    ...ofTheMachine(environment),
-    ...givenOf(passedOn(['publisher']), environment),
-    ...stores,
-    REMORA_PUBLISHER_SECRET: secret,
-    REMORA_SIGNING_KEY: signingKey,
-    REMORA_PUBLISHER_PORT: '0',
-    REMORA_PUBLISHER_HEALTH_PORT: '0',
   }
 }
 

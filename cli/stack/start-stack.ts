@@ -2,16 +2,15 @@ import { randomBytes } from 'node:crypto'
 import type { ModelKind } from '#domain/model-kind.ts'
 import { after } from '#platform/clock.ts'
 import { type Env, givenValue } from '#platform/env.ts'
-import type { Log, Logging } from '#platform/log.ts'
-import { openReleaser } from '#platform/service-process.ts'
+import type { Logging } from '#platform/log.ts'
+import { type BegunService, openReleaser, type Service } from '#platform/service-process.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
-import { askerEnv, type ModelAccess, publisherEnv, servicesEnv, setupEnv, storeEnv, workerEnv } from './stack-env.ts'
+import { type ModelAccess, modelEnv, serviceEnv, servicesEnv, storeEnv, workerEnv } from './stack-env.ts'
 import { keptSigningKey, lockStack, publishAccess, type StackLock } from './running-stack.ts'
 import { startStores, type StoresOptions } from './stack-stores.ts'
 import { openStackLog, type StackLog } from './stack-log.ts'
 import { type RestartPauses, startWorkerPool, type WorkerPool } from './worker-pool.ts'
-import { startApi } from '../../services/api/api-service.ts'
-import { parseConfig as parseApiConfig } from '../../services/api/api-config.ts'
+import { api } from '../../services/api/api-service.ts'
 import { parseBehaviour } from '../../services/rehearsal/rehearsal-config.ts'
 import { startRehearsal } from '../../services/rehearsal/rehearsal-server.ts'
 
@@ -90,8 +89,8 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
   const { logPath: path, logging, workers: count } = options
   const log = await openStackLog({ path, append: count === 0, ...logging, redactor: openRedactor(secrets) })
   releaser.add('log', log.close)
-  const discovery = loadDiscovery()
-  discovery.catch(() => {}) // startInProcess waits for it, and throws its error
+  const loaded = import('../../services/discovery/discovery-service.ts')
+  loaded.catch(() => {}) // it is awaited below
   const { redis, objectsUrl } = await startStores(options, { password, lock, releaser })
   options.signal.throwIfAborted()
   const stores = storeEnv(redis.url, objectsUrl, logging.level)
@@ -99,14 +98,16 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
   const answering: ModelKind = options.model.urls === undefined ? 'rehearsal' : 'servers'
   const modelKind = count === 0 ? undefined : answering
   const served: Served[] = []
-  const inThis = { modelKind, secrets, signingKey, log: log.entry, releaser, served }
+  const inThis = { modelKind, secrets, signingKey, log, releaser, served }
   const publisher = count === 0 ? {} : await startPublishing(stores, environment, inThis)
   const own = options.isSmall === true ? { ...forFewFiles, ...environment } : environment
   const env = servicesEnv(stores, { token, signingKey, port: options.port, environment: own, publisher })
-  const url = await startInProcess(env, discovery, inThis)
+  const { url } = await startHere(api, env, inThis, { modelKind })
+  const { discovery } = await loaded
+  await startHere(discovery, env, inThis, { isAlone: true, modelKind })
   options.signal.throwIfAborted()
   // After discovery, which takes operations back from workers of an earlier stack. Workers also stop first, while discovery runs.
-  const workers = count === 0 ? undefined : await startWorkers(options, stores, log, inThis)
+  const workers = count === 0 ? undefined : await startWorkers(options, stores, inThis)
   const access = { url, token, redisUrl: redis.url, objectsUrl, modelKind }
   if (count > 0) releaser.add('access', await publishAccess(options.dataDir, access))
   const failure = new AbortController()
@@ -130,71 +131,57 @@ type InThisProcess = {
   modelKind: ModelKind | undefined
   secrets: readonly string[]
   signingKey: string
-  log: Log
+  log: StackLog
   releaser: Releaser
   served: Served[]
+}
+
+/** Starts a service in this process. */
+async function startHere<Config, Begun extends BegunService>(
+  { name, parseConfig, start }: Service<Config, Begun>,
+  env: Env,
+  { log, secrets, releaser, served }: InThisProcess,
+  over: Partial<Config> = {},
+): Promise<Begun> {
+  const { config, secrets: own } = parseConfig(env)
+  const redactor = openRedactor([...own, ...secrets])
+  const begun = await start({ ...config, ...over }, { log: log.entry, writeLog: log.write, redactor })
+  releaser.add(name, begun.close)
+  served.push({ service: name, healthPort: begun.healthPort })
+  return begun
 }
 
 async function startWorkers(
   options: StackOptions,
   stores: Env,
-  log: StackLog,
   inThis: InThisProcess,
 ): Promise<WorkerPool | undefined> {
-  const { releaser } = inThis
+  const { releaser, log } = inThis
   const { workers: count, model, environment = {}, say, restartPauses: pauses } = options
   const modelUrls = model.urls ?? (await rehearsalUrl(environment, releaser))
   const bubblewrap = await options.bubblewrap?.()
-  const { REMORA_SANDBOX_PATHS: paths } = environment
-  const ofSetups = { ...environment, REMORA_SANDBOX_PATHS: options.setupPaths ?? paths }
-  await startConducting(askerEnv('conductor', stores, { modelUrls, model, environment }), inThis)
-  await startSetups(setupEnv(stores, { environment: ofSetups, bubblewrap }), inThis)
-  const env = workerEnv(stores, { modelUrls, model, environment, bubblewrap })
-  const watching = () => startWatching(askerEnv('watcher', stores, { modelUrls, model, environment }), inThis)
+  const inSandbox = bubblewrap === undefined ? {} : { REMORA_SANDBOX_BUBBLEWRAP: bubblewrap }
+  const asking = { modelUrls, model, environment }
+  const { conductor } = await import('../../services/conductor/conductor-service.ts')
+  await startHere(conductor, serviceEnv('conductor', stores, environment, modelEnv(asking)), inThis)
+  // Each setup runs in a process of its own. Whether runs may have any, api and discovery decide.
+  const { setup } = await import('../../services/setup/setup-service.ts')
+  const ofSetups = { ...environment, REMORA_SANDBOX_PATHS: options.setupPaths ?? environment['REMORA_SANDBOX_PATHS'] }
+  await startHere(setup, serviceEnv('setup', stores, ofSetups, inSandbox), inThis)
+  const env = workerEnv(stores, { ...asking, own: inSandbox })
+  const watching = async () => {
+    const { watcher } = await import('../../services/watcher/watcher-service.ts')
+    await startHere(watcher, serviceEnv('watcher', stores, environment, modelEnv(asking)), inThis)
+  }
   if (options.isSmall === true || options.isDry === true) {
-    await startOwnWorker(env, log, inThis)
+    const { worker } = await import('../../services/worker/worker-service.ts')
+    await startHere(worker, env, inThis)
     return startLater(watching, inThis)
   }
   await watching()
   const workers = startWorkerPool({ count, env, log, say, pauses })
   releaser.add('workers', workers.stop)
   return workers
-}
-
-async function startOwnWorker(
-  env: Env,
-  { entry: log, write: writeLog }: StackLog,
-  { secrets, releaser, served }: InThisProcess,
-): Promise<undefined> {
-  const [{ startWorker }, { parseConfig }] = await loadWorker()
-  const { worker, secrets: own } = parseConfig(env)
-  const { healthPort, close } = await startWorker(worker, {
-    log,
-    writeLog,
-    redactor: openRedactor([...own, ...secrets]),
-  })
-  releaser.add('worker', close)
-  served.push({ service: 'worker', healthPort })
-}
-
-function loadWorker() {
-  return Promise.all([
-    import('../../services/worker/worker-service.ts'),
-    import('../../services/worker/worker-config.ts'),
-  ])
-}
-
-/** Decides about runs with an objective, in this process: what asks the model is loaded with the first of them. */
-async function startConducting(env: Env, { log, secrets, releaser, served }: InThisProcess): Promise<void> {
-  const [{ startConductor }, { parseConfig }] = await Promise.all([
-    import('../../services/conductor/conductor-service.ts'),
-    import('../../services/conductor/conductor-config.ts'),
-  ])
-  const config = parseConfig(env)
-  const redactor = openRedactor([...config.secrets, ...secrets])
-  const { healthPort, close } = await startConductor(config.conductor, { log, redactor })
-  releaser.add('conductor', close)
-  served.push({ service: 'conductor', healthPort })
 }
 
 /** Nearly all runs of a few files, and dry ones, are over by then. */
@@ -204,7 +191,7 @@ const watchAfterMs = 30_000
 function startLater(start: () => Promise<void>, { log, releaser }: InThisProcess): undefined {
   let started: Promise<void> | undefined
   const cancel = after(watchAfterMs, () => {
-    started = start().catch((error: unknown) => log.warn('runs are not watched', { error }))
+    started = start().catch((error: unknown) => log.entry.warn('runs are not watched', { error }))
   })
   releaser.add('start of the watcher', async () => {
     cancel()
@@ -212,81 +199,23 @@ function startLater(start: () => Promise<void>, { log, releaser }: InThisProcess
   })
 }
 
-/** Watches the runs, in this process. */
-async function startWatching(env: Env, { log, secrets, releaser, served }: InThisProcess): Promise<void> {
-  const [{ startWatcher }, { parseConfig }] = await Promise.all([
-    import('../../services/watcher/watcher-service.ts'),
-    import('../../services/watcher/watcher-config.ts'),
-  ])
-  const config = parseConfig(env)
-  const redactor = openRedactor([...config.secrets, ...secrets])
-  const { healthPort, close } = await startWatcher(config.watcher, { log, redactor })
-  releaser.add('watcher', close)
-  served.push({ service: 'watcher', healthPort })
-}
-
-/** Takes the setups of runs, in this process; each runs in one of its own. Whether runs may have any, api and discovery decide. */
-async function startSetups(env: Env, { log, secrets, releaser, served }: InThisProcess): Promise<void> {
-  const [{ startSetup }, { parseConfig }] = await Promise.all([
-    import('../../services/setup/setup-service.ts'),
-    import('../../services/setup/setup-config.ts'),
-  ])
-  const config = parseConfig(env)
-  const redactor = openRedactor([...config.secrets, ...secrets])
-  const { healthPort, close } = await startSetup(config.setup, { log, redactor })
-  releaser.add('setup', close)
-  served.push({ service: 'setup', healthPort })
-}
-
-/** Publishes to the code host, in this process, where a GitHub App is named; what the other services must know to reach it. */
-async function startPublishing(
-  stores: Env,
-  environment: Env,
-  { modelKind, secrets, signingKey, log, releaser, served }: InThisProcess,
-): Promise<Env> {
+/** Publishes to the code host, where a GitHub App is named; returns what the other services must know to reach it. */
+async function startPublishing(stores: Env, environment: Env, inThis: InThisProcess): Promise<Env> {
   if (givenValue(environment, 'REMORA_GITHUB_APP_ID') === undefined) return {}
-  const [{ startPublisher }, { parseConfig }] = await Promise.all([
-    import('../../services/publisher/publisher-service.ts'),
-    import('../../services/publisher/publisher-config.ts'),
-  ])
-  const secret = randomBytes(24).toString('base64url')
-  const config = parseConfig(publisherEnv(stores, { environment, secret, signingKey }))
-  const redactor = openRedactor([...config.secrets, ...secrets])
-  const { accessPort, healthPort, close } = await startPublisher({ ...config.publisher, modelKind }, { log, redactor })
-  releaser.add('publisher', close)
-  served.push({ service: 'publisher', healthPort })
-  if (accessPort === undefined) return {}
-  return { REMORA_PUBLISHER_URL: `http://127.0.0.1:${accessPort}`, REMORA_PUBLISHER_SECRET: secret }
+  const { publisher } = await import('../../services/publisher/publisher-service.ts')
+  const REMORA_PUBLISHER_SECRET = randomBytes(24).toString('base64url')
+  const { signingKey: REMORA_SIGNING_KEY, modelKind } = inThis
+  const own = { REMORA_PUBLISHER_SECRET, REMORA_SIGNING_KEY, REMORA_PUBLISHER_PORT: '0' }
+  const { accessPort } = await startHere(publisher, serviceEnv('publisher', stores, environment, own), inThis, {
+    modelKind,
+  })
+  return accessPort === undefined
+    ? {}
+    : { REMORA_PUBLISHER_URL: `http://127.0.0.1:${accessPort}`, REMORA_PUBLISHER_SECRET }
 }
 
 async function rehearsalUrl(environment: Env, releaser: Releaser): Promise<string> {
   const { url, close } = await startRehearsal({ ...parseBehaviour(environment), host: '127.0.0.1', port: 0 })
   releaser.add('rehearsal', close)
   return url
-}
-
-async function loadDiscovery() {
-  const [{ startDiscovery }, { parseConfig }] = await Promise.all([
-    import('../../services/discovery/discovery-service.ts'),
-    import('../../services/discovery/discovery-config.ts'),
-  ])
-  return { startDiscovery, parseConfig }
-}
-
-/** Starts the API, whose address it returns, and discovery. */
-async function startInProcess(
-  env: Env,
-  loaded: ReturnType<typeof loadDiscovery>,
-  { modelKind, secrets, log, releaser, served }: InThisProcess,
-): Promise<string> {
-  const config = parseApiConfig(env)
-  const redactor = openRedactor([...config.secrets, ...secrets])
-  const api = await startApi({ ...config.api, modelKind }, { log, redactor })
-  releaser.add('api', api.close)
-  served.push({ service: 'api', healthPort: api.healthPort })
-  const { startDiscovery, parseConfig } = await loaded
-  const discovery = await startDiscovery({ ...parseConfig(env).discovery, isAlone: true, modelKind }, { log, redactor })
-  releaser.add('discovery', discovery.close)
-  served.push({ service: 'discovery', healthPort: discovery.healthPort })
-  return api.url
 }

@@ -6,7 +6,7 @@ import { testSigningKey } from '#testing/test-signer.ts'
 
 describe('parseConfig', () => {
   it('keeps the token only as a hash', () => {
-    const { api } = parseConfig({ REMORA_TOKEN: 'a-token-of-some-length', REMORA_SIGNING_KEY: testSigningKey })
+    const { config: api } = parseConfig({ REMORA_TOKEN: 'a-token-of-some-length', REMORA_SIGNING_KEY: testSigningKey })
     expect(api.tokens).toEqual([{ hash: sha256('a-token-of-some-length'), projectId: 'default' }])
     expect(api).toMatchObject({ host: '127.0.0.1', port: 8420, agentsDir: undefined, redisMemoryShare: 0.8 })
   })
@@ -15,7 +15,7 @@ describe('parseConfig', () => {
     const empty = Object.fromEntries(Object.keys(apiEnv).map((name) => [name, '']))
     const set = { REMORA_TOKEN: 'a-token-of-some-length', REMORA_SIGNING_KEY: testSigningKey }
     expect(parseConfig({ ...empty, ...set })).toEqual(parseConfig(set))
-    expect(parseConfig({ ...empty, ...set }).api).toMatchObject({ port: 8420, requestsPerSecond: 100 })
+    expect(parseConfig({ ...empty, ...set }).config).toMatchObject({ port: 8420, requestsPerSecond: 100 })
     expect(faultOf(() => parseConfig(empty)).message).toMatch(/REMORA_TOKEN.*REMORA_SIGNING_KEY/)
   })
 

@@ -11,7 +11,7 @@ import { traceConfig, traceSecrets } from '#settings/trace-settings.ts'
 import type { AccessToken } from './http/auth.ts'
 
 /** The settings table says what the settings mean. */
-export type ApiConfig = Omit<ReturnType<typeof parseConfig>['api'], 'modelKind'> & {
+export type ApiConfig = Omit<ReturnType<typeof parseConfig>['config'], 'modelKind'> & {
   modelKind?: ModelKind | undefined
   /** Prefix of the ledger's keys and of the queues. */
   namespace?: string
@@ -27,7 +27,7 @@ export const apiEnv = {
 export function parseConfig(env: Env) {
   const read = readEnv(apiEnv, env)
   return {
-    api: {
+    config: {
       host: read.REMORA_API_HOST,
       port: read.REMORA_API_PORT,
       health: { host: read.REMORA_HEALTH_HOST, port: read.REMORA_API_HEALTH_PORT },

@@ -6,7 +6,7 @@ import { openReleaser } from '#platform/service-process.ts'
 import { openTracing } from '#platform/tracing/open-tracing.ts'
 import { watchStore } from '#store/objects/logged-outages.ts'
 import { openApi } from './api-app.ts'
-import type { ApiConfig } from './api-config.ts'
+import { parseConfig, type ApiConfig } from './api-config.ts'
 import { serveApp } from './http/serve-app.ts'
 
 export type ApiService = {
@@ -17,6 +17,8 @@ export type ApiService = {
 }
 
 const graceMs = 10_000
+
+export const api = { name: 'api', parseConfig, start: startApi } as const
 
 /** Resolves when it listens; the stores may still be connecting. */
 export async function startApi(config: ApiConfig, deps: { log: Log; redactor: Redactor }): Promise<ApiService> {

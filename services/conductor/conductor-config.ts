@@ -5,13 +5,13 @@ import { modelConfig } from '#settings/model-config.ts'
 import { environmentOf } from '#settings/settings-table.ts'
 import { storageConfig, storageSecrets } from '#settings/storage-settings.ts'
 
-export type ConductorConfig = ReturnType<typeof parseConfig>['conductor']
+export type ConductorConfig = ReturnType<typeof parseConfig>['config']
 
 /** The part of the environment that a conductor reads. CONFIG_003 names every variable that is missing or wrong. */
 export function parseConfig(env: Env) {
   const read = readEnv(environmentOf('conductor'), env)
   const model = modelConfig(read, env)
-  const conductor = {
+  const config = {
     /** Leases slots at the model servers by this name, and is the origin of its events. */
     conductorId: `conductor-${processName()}-${randomBytes(3).toString('hex')}`,
     health: { host: read.REMORA_HEALTH_HOST, port: read.REMORA_CONDUCTOR_HEALTH_PORT },
@@ -23,5 +23,6 @@ export function parseConfig(env: Env) {
     awayLimitMs: read.REMORA_MODEL_AWAY_LIMIT_S * 1000,
   }
   const logging = { level: read.REMORA_LOG_LEVEL, format: read.REMORA_LOG_FORMAT }
-  return { conductor, logging, secrets: [read.REMORA_MODEL_API_KEY ?? [], storageSecrets(read)].flat() }
+  const secrets = [read.REMORA_MODEL_API_KEY ?? [], storageSecrets(read)].flat()
+  return { config, logging, secrets, instance: config.conductorId }
 }

@@ -1,12 +1,13 @@
+import type { ServiceDeps } from '#platform/service-process.ts'
 import type { EventOrigin } from '#domain/event.ts'
 import type { RunId } from '#domain/ids.ts'
 import { failRun, type StageEnd, unlessDeadly, untilStopped } from '#store/ledger/run-stage.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import { openStopSignals, type StopSignals } from '#store/ledger/stop-signals.ts'
 import { type Consumer, openConsumer } from '#store/queues/consumer.ts'
-import { type ServiceDeps, startService } from '#store/start-service.ts'
+import { startService } from '#store/start-service.ts'
 import type { Log } from '#platform/log.ts'
-import type { ConductorConfig } from './conductor-config.ts'
+import { parseConfig, type ConductorConfig } from './conductor-config.ts'
 import type { openSteps as OpenSteps } from './open-steps.ts'
 
 /** Limits how long a run stands still when its conductor is killed: to this, and half as long again. */
@@ -14,6 +15,8 @@ const mostLockMs = 10_000
 const graceMs = 5_000
 /** A step waits for a model most of its time. */
 const runsAtOnce = 8
+
+export const conductor = { name: 'conductor', refuses: 'keyFault', parseConfig, start: startConductor } as const
 
 /**
  * Decides about runs with an objective, and answers what people ask about any run, in any number of processes. What asks the model is loaded with the first of them: in an embedded stack

@@ -4,10 +4,10 @@ import { parseConfig } from './discovery-config.ts'
 describe('parseConfig', () => {
   it('keeps runs for a week, and objects without a reference for a day, unless it is told otherwise', () => {
     const dayMs = 86_400_000
-    const { housekeeping } = parseConfig({}).discovery
+    const { housekeeping } = parseConfig({}).config
     expect(housekeeping).toEqual({ everyMs: 600_000, retentionMs: 7 * dayMs, graceMs: dayMs })
     const env = { REMORA_HOUSEKEEPING_S: '0', REMORA_RETENTION_S: '3600', REMORA_COLLECT_GRACE_S: '7200' }
-    const told = parseConfig(env).discovery.housekeeping
+    const told = parseConfig(env).config.housekeeping
     expect(told).toEqual({ everyMs: 0, retentionMs: 3_600_000, graceMs: 7_200_000 })
   })
 

@@ -10,7 +10,7 @@ import { storageConfig, storageSecrets } from '#settings/storage-settings.ts'
 import { traceConfig, traceSecrets } from '#settings/trace-settings.ts'
 
 /** The settings table says what the settings mean. */
-export type DiscoveryConfig = Omit<ReturnType<typeof parseConfig>['discovery'], 'bundles' | 'modelKind'> & {
+export type DiscoveryConfig = Omit<ReturnType<typeof parseConfig>['config'], 'bundles' | 'modelKind'> & {
   modelKind?: ModelKind | undefined
   bundles: BundleChoices
 }
@@ -23,7 +23,7 @@ export function parseConfig(env: Env) {
   const read = readEnv(environmentOf('discovery'), env)
   const { REMORA_QUERIES_DIR: userDir } = read
   const queries: PackPlaces = { name: read.REMORA_QUERY_PACK, ...(userDir === undefined ? {} : { userDir }) }
-  const discovery = {
+  const config = {
     agentsDir: read.REMORA_AGENTS_DIR,
     /** Runs begun with another kind of model wait. */
     modelKind: namedModelKind(read.REMORA_MODEL_URLS),
@@ -59,7 +59,7 @@ export function parseConfig(env: Env) {
   const logging = { level: read.REMORA_LOG_LEVEL, format: read.REMORA_LOG_FORMAT }
   const publisherSecret = read.REMORA_PUBLISHER_SECRET === undefined ? [] : [read.REMORA_PUBLISHER_SECRET]
   const secrets = [...storageSecrets(read), ...traceSecrets(read), ...publisherSecret]
-  return { discovery, logging, secrets }
+  return { config, logging, secrets }
 }
 
 type Publisher = { REMORA_PUBLISHER_URL?: string | undefined; REMORA_PUBLISHER_SECRET?: string | undefined }

@@ -23,8 +23,7 @@ import { connectRedis, patientAnswerMs, type RedisClient } from '#platform/redis
 import { openHealth } from '#platform/http-health.ts'
 import { openLinter } from '#languages/lint/linter.ts'
 import { type Log, processName } from '#platform/log.ts'
-import type { Redactor } from '#platform/secrets/redactor.ts'
-import { openReleaser, type Releaser } from '#platform/service-process.ts'
+import { openReleaser, type Releaser, type ServiceDeps } from '#platform/service-process.ts'
 import { openConsumer } from '#store/queues/consumer.ts'
 import { clearQueues, openProducer, type Producer } from '#store/queues/producer.ts'
 import { readKnownExternals } from '#tool-scripts/external-signatures.ts'
@@ -34,7 +33,7 @@ import type { SpanRecorder } from '#domain/span.ts'
 import { openTracing, tracedStage } from '#platform/tracing/open-tracing.ts'
 import { runArchiver } from './housekeeping/archive-events.ts'
 import { bundlePinner, pinnedBundleReader } from '#stages/plan/pin-bundles.ts'
-import type { DiscoveryConfig } from './discovery-config.ts'
+import { parseConfig, type DiscoveryConfig } from './discovery-config.ts'
 import { measuredLedger, measuredStage, showRuns } from './discovery-metrics.ts'
 import { openCodeHostClient } from '#stages/snapshot/fetch/code-host-client.ts'
 import { openFetchPauses } from '#stages/snapshot/fetch/fetch-pauses.ts'
@@ -66,11 +65,12 @@ async function checkedBundles(dir: string | undefined, findable: FindableNodes):
   }
 }
 
-type ServiceDeps = { log: Log; redactor: Redactor }
+export const discovery = { name: 'discovery', parseConfig, start: startDiscovery } as const
 
 export async function startDiscovery(config: DiscoveryConfig, deps: ServiceDeps): Promise<DiscoveryService> {
-  const { log, redactor } = deps
+  const { log, redactor, placeOf } = deps
   const { storage, leaveOut, setups } = config
+  const choices = { ...config.bundles, ...(placeOf && { placeOf }) }
   const releaser = openReleaser()
   try {
     const [packs, findable] = await Promise.all([loadSoundPacks(config.queries), findableNodes(config.queries)])
@@ -78,7 +78,7 @@ export async function startDiscovery(config: DiscoveryConfig, deps: ServiceDeps)
     releaser.add('redis', async () => redis.disconnect())
     await expectUsableRedis(redis)
     releaser.add('announcement', announce(redis, findable, log))
-    const bundles = adjustBundles(await checkedBundles(config.agentsDir, findable), config.bundles, findable)
+    const bundles = adjustBundles(await checkedBundles(config.agentsDir, findable), choices, findable)
     const permit = openPutPermit(redis)
     const metrics = openMetrics('discovery')
     const objects = permittedPuts(loggedOutages(await openObjects(storage.s3), log, metrics), permit)

@@ -6,7 +6,7 @@ import { namedModelKind } from '#settings/model-settings.ts'
 import { environmentOf } from '#settings/settings-table.ts'
 import { storageConfig, storageSecrets } from '#settings/storage-settings.ts'
 
-export type PublisherConfig = ReturnType<typeof parseConfig>['publisher']
+export type PublisherConfig = ReturnType<typeof parseConfig>['config']
 
 /** CONFIG_003 names every variable that is wrong. */
 export function parseConfig(env: Env) {
@@ -16,7 +16,7 @@ export function parseConfig(env: Env) {
   /** Without an app nothing is published to GitHub. */
   const github: Omit<GitHubAppOptions, 'log'> | undefined =
     appId === undefined || privateKey === undefined ? undefined : { appId, privateKey, apiUrl }
-  const publisher = {
+  const config = {
     health: { host: read.REMORA_HEALTH_HOST, port: read.REMORA_PUBLISHER_HEALTH_PORT },
     storage: storageConfig(read),
     signingKeys: read.REMORA_SIGNING_KEY,
@@ -34,5 +34,5 @@ export function parseConfig(env: Env) {
   const secrets = [...storageSecrets(read), ...read.REMORA_SIGNING_KEY, privateKey, secret].filter(
     (value) => value !== undefined,
   )
-  return { publisher, logging, secrets }
+  return { config, logging, secrets }
 }

@@ -16,11 +16,11 @@ import { delay, repeatEvery } from '#platform/clock.ts'
 import { type Log, processName } from '#platform/log.ts'
 import { type RedisClient } from '#platform/redis-client.ts'
 import { openSigner, type Signer } from '#platform/signer.ts'
-import { type Releaser } from '#platform/service-process.ts'
+import { type Releaser, type ServiceDeps } from '#platform/service-process.ts'
 import { openDeclinedChanges } from '#stages/publish/declined-changes.ts'
 import { openConsumer } from '#store/queues/consumer.ts'
 import { openProducer, type Producer } from '#store/queues/producer.ts'
-import { type ServiceDeps, startService } from '#store/start-service.ts'
+import { startService } from '#store/start-service.ts'
 import { openReadAccess } from './access/read-access-server.ts'
 import { runReconciler } from './deliveries/reconcile.ts'
 import { openReviewCommands } from './deliveries/review-commands.ts'
@@ -30,7 +30,7 @@ import { declineChanges, declinedOf } from '#stages/publish/pulls/choose-parts-o
 import { publishRun } from '#stages/publish/pulls/publish-run.ts'
 import { openPlaces, openPublishingRuns, type PublishingRuns } from '#stages/publish/pulls/publishing-runs.ts'
 import { measuredLedger, measuredRequests, showOverdue } from './publisher-metrics.ts'
-import type { PublisherConfig } from './publisher-config.ts'
+import { parseConfig, type PublisherConfig } from './publisher-config.ts'
 
 export type PublisherService = { healthPort: number; accessPort: number | undefined; close(): Promise<void> }
 
@@ -41,6 +41,8 @@ const followMs = 500
 const dueAtOnce = 200
 /** A GitHub that is away is asked again so much later. */
 const awayRestMs = 2_000
+
+export const publisher = { name: 'publisher', parseConfig, start: startPublisher } as const
 
 /** The one process with the key of the GitHub App takes webhooks, starts their runs, tells GitHub what became of them. */
 export function startPublisher(config: PublisherConfig, deps: ServiceDeps): Promise<PublisherService> {

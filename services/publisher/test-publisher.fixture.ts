@@ -35,7 +35,7 @@ type PatchJob = z.infer<typeof PatchJob>
 export type TestPublisherOptions = FakeGitHubOptions & {
   files?: FileChanges
   /** Of the repository, as its operator has them. */
-  settings?: Partial<ReturnType<typeof parseConfig>['publisher']['repository']>
+  settings?: Partial<ReturnType<typeof parseConfig>['config']['repository']>
   requestMs?: number
   /** After that what somebody has taken from the inbox is taken again. */
   silentMs?: number
@@ -83,7 +83,7 @@ export async function openTestPublisher(options: TestPublisherOptions = {}) {
   const { repository: usual } = parseConfig({
     REMORA_REDIS_URL: server.url,
     REMORA_SIGNING_KEY: testSigningKey,
-  }).publisher
+  }).config
   const config = {
     repository: { ...usual, ...options.settings },
     allowsSetups: true,

@@ -1,20 +1,5 @@
 import '#platform/lean-v8.ts'
-import { openLog, processName } from '#platform/log.ts'
-import { openRedactor } from '#platform/secrets/redactor.ts'
-import { loadSettings } from '#settings/load-settings.ts'
-import { exitOnSignal, runService, stopWithParent } from '#platform/service-process.ts'
-import { parseConfig } from './setup-config.ts'
-import { startSetup } from './setup-service.ts'
+import { runMain } from '#settings/run-main.ts'
+import { setup } from './setup-service.ts'
 
-await runService(async () => {
-  const { env, pathsFault } = loadSettings(process.env, process.cwd())
-  if (pathsFault !== undefined) throw pathsFault
-  const { setup, logging, secrets } = parseConfig(env)
-  const redactor = openRedactor(secrets)
-  const log = openLog({ service: 'setup', instance: processName(), ...logging, redactor })
-  const starting = startSetup(setup, { log, redactor })
-  exitOnSignal(starting)
-  const service = await starting
-  log.info('ready', { health_port: service.healthPort })
-  stopWithParent(service.close)
-})
+await runMain(setup, process.env)

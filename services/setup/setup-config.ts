@@ -2,14 +2,14 @@ import { readEnv, type Env } from '#platform/env.ts'
 import { environmentOf } from '#settings/settings-table.ts'
 import { storageConfig, storageSecrets } from '#settings/storage-settings.ts'
 
-export type SetupConfig = ReturnType<typeof parseConfig>['setup']
+export type SetupConfig = ReturnType<typeof parseConfig>['config']
 
 const mebibyte = 1024 ** 2
 
 /** The part of the environment that the service of setups reads. CONFIG_003 names every variable that is wrong. */
 export function parseConfig(env: Env) {
   const read = readEnv(environmentOf('setup'), env)
-  const setup = {
+  const config = {
     health: { host: read.REMORA_HEALTH_HOST, port: read.REMORA_SETUP_HEALTH_PORT },
     storage: storageConfig(read),
     isolation: {
@@ -33,5 +33,5 @@ export function parseConfig(env: Env) {
     },
   }
   const logging = { level: read.REMORA_LOG_LEVEL, format: read.REMORA_LOG_FORMAT }
-  return { setup, logging, secrets: storageSecrets(read) }
+  return { config, logging, secrets: storageSecrets(read) }
 }

@@ -1,3 +1,4 @@
+import type { ServiceDeps } from '#platform/service-process.ts'
 import { AppError } from '#domain/error.ts'
 import { unlessDeadly, untilStopped } from '#store/ledger/run-stage.ts'
 import { openStopSignals } from '#store/ledger/stop-signals.ts'
@@ -5,16 +6,18 @@ import { openBlobStore } from '#store/objects/blob-store.ts'
 import { openSnapshotReader } from '#store/objects/snapshot.ts'
 import { type PartCheck } from '#platform/readiness.ts'
 import { openConsumer } from '#store/queues/consumer.ts'
-import { type ServiceDeps, startService } from '#store/start-service.ts'
+import { startService } from '#store/start-service.ts'
 import { openSandbox, type Sandbox } from '#sandbox/open-sandbox.ts'
 import type { SandboxedProgram } from '#sandbox/sandboxed-program.ts'
 import { openSnapshotArchives, storedFiles } from '#sandbox/snapshot-archives.ts'
-import type { SetupConfig } from './setup-config.ts'
+import { parseConfig, type SetupConfig } from './setup-config.ts'
 import { runSetupStage } from './stage/setup-stage.ts'
 
 const origin = { kind: 'worker', id: 'setup' } as const
 const lockMs = 30_000
 const graceMs = 5_000
+
+export const setup = { name: 'setup', refuses: 'pathsFault', parseConfig, start: startSetup } as const
 
 /** Runs the setups of runs, one at a time, each in a process that has neither the stores nor a key of a model. */
 export function startSetup(config: SetupConfig, deps: ServiceDeps) {

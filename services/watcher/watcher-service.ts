@@ -1,10 +1,11 @@
+import type { ServiceDeps } from '#platform/service-process.ts'
 import { openSharedPool } from '#models/shared-pool.ts'
 import { connectRedis } from '#platform/redis-client.ts'
 import { redisNowMs } from '#store/ledger/store.ts'
 import { openToldGroup } from '#store/ledger/told-events.ts'
-import { type ServiceDeps, startService } from '#store/start-service.ts'
+import { startService } from '#store/start-service.ts'
 import { runWatcher } from '#stages/watch/run-watcher.ts'
-import type { WatcherConfig } from './watcher-config.ts'
+import { parseConfig, type WatcherConfig } from './watcher-config.ts'
 
 /** Names the consumer group of all processes of the watcher. `idleMs`: what one left unread goes to another. */
 const reading = { group: 'watcher', idleMs: 60_000, waitMs: 5_000 }
@@ -12,6 +13,8 @@ const reading = { group: 'watcher', idleMs: 60_000, waitMs: 5_000 }
 const slots = 4
 /** The active runs are looked at at least so often, and four times in the time after which one has stalled. */
 const mostLookMs = 30_000
+
+export const watcher = { name: 'watcher', refuses: 'keyFault', parseConfig, start: startWatcher } as const
 
 /** Watches all runs beside any number of other such processes. It decides nothing: it asks for decisions. */
 export function startWatcher(config: WatcherConfig, deps: ServiceDeps) {

@@ -3,11 +3,11 @@ import { newWorkerId, parseConfig } from './worker-config.ts'
 
 describe('the name of a worker', () => {
   it('is the configured one, or a new one each time, which would be valid as a configured one', () => {
-    expect(parseConfig({ REMORA_WORKER_ID: 'w1' }).worker.workerId).toBe('w1')
+    expect(parseConfig({ REMORA_WORKER_ID: 'w1' }).config.workerId).toBe('w1')
     const [one, other] = [newWorkerId('box'), newWorkerId('box')]
     expect(one).toMatch(/^worker-box-\d+-[0-9a-f]{6}$/)
     expect(other).not.toBe(one)
-    expect(parseConfig({}).worker.workerId).not.toBe(parseConfig({}).worker.workerId)
+    expect(parseConfig({}).config.workerId).not.toBe(parseConfig({}).config.workerId)
   })
 
   it.each([
@@ -18,7 +18,7 @@ describe('the name of a worker', () => {
   ])('is valid on a host called %j', (host, start) => {
     const id = newWorkerId(host)
     expect(id.startsWith(start)).toBe(true)
-    expect(parseConfig({ REMORA_WORKER_ID: id }).worker.workerId).toBe(id)
+    expect(parseConfig({ REMORA_WORKER_ID: id }).config.workerId).toBe(id)
   })
 })
 
@@ -31,15 +31,15 @@ describe('the secrets of a worker', () => {
 
 describe('how a worker asks', () => {
   it('requires a tool call, unless configured otherwise', () => {
-    expect(parseConfig({}).worker.model.toolChoice).toBe('required')
-    expect(parseConfig({ REMORA_MODEL_TOOL_CHOICE: 'auto' }).worker.model.toolChoice).toBe('auto')
+    expect(parseConfig({}).config.model.toolChoice).toBe('required')
+    expect(parseConfig({ REMORA_MODEL_TOOL_CHOICE: 'auto' }).config.model.toolChoice).toBe('auto')
     expect(() => parseConfig({ REMORA_MODEL_TOOL_CHOICE: 'none' })).toThrow(/REMORA_MODEL_TOOL_CHOICE/)
   })
 })
 
 describe('streaming', () => {
   it('is off unless it is asked for, in words that are understood', () => {
-    const stream = (value?: string) => parseConfig({ REMORA_MODEL_STREAM: value }).worker.model.stream
+    const stream = (value?: string) => parseConfig({ REMORA_MODEL_STREAM: value }).config.model.stream
     expect([stream(), stream(''), stream('false'), stream('true')]).toEqual([false, false, false, true])
     expect(() => stream('yes')).toThrow(/REMORA_MODEL_STREAM/)
   })
@@ -47,7 +47,7 @@ describe('streaming', () => {
 
 describe('the model servers of a worker', () => {
   const urls = { REMORA_MODEL_URLS: 'http://a/v1,http://b/v1' }
-  const servers = (env: Record<string, string>) => parseConfig({ ...urls, ...env }).worker.model.servers
+  const servers = (env: Record<string, string>) => parseConfig({ ...urls, ...env }).config.model.servers
 
   it('have their configured models and limit, the others 64 requests at once', () => {
     const details = [{ url: 'http://b/v1/', models: ['small', 'small-lora'], max_in_flight: 8 }]
@@ -59,7 +59,7 @@ describe('the model servers of a worker', () => {
 
   it('are those of REMORA_MODEL_POOL where it alone names any, else the rehearsal model', () => {
     const pool = JSON.stringify([{ url: 'http://c/v1', models: ['lora'], max_in_flight: 8 }])
-    const read = (env: Record<string, string>) => parseConfig(env).worker.model.servers
+    const read = (env: Record<string, string>) => parseConfig(env).config.model.servers
     expect(read({ REMORA_MODEL_POOL: pool })).toEqual([{ url: 'http://c/v1', models: ['lora'], maxInFlightOfAll: 8 }])
     const rehearsal = [{ url: 'http://127.0.0.1:8421/v1', models: [], maxInFlightOfAll: 64 }]
     expect(read({})).toEqual(rehearsal)
@@ -107,7 +107,7 @@ describe('a time of a worker', () => {
 
 describe('the tool guide', () => {
   it('is left out unless it is asked for', () => {
-    const guided = (value?: string) => parseConfig({ REMORA_MODEL_TOOL_GUIDE: value }).worker.model.toolGuide
+    const guided = (value?: string) => parseConfig({ REMORA_MODEL_TOOL_GUIDE: value }).config.model.toolGuide
     expect([guided(), guided('false'), guided('true')]).toEqual([false, false, true])
     expect(() => guided('yes')).toThrow(/REMORA_MODEL_TOOL_GUIDE/)
   })
@@ -116,7 +116,7 @@ describe('the tool guide', () => {
 describe('what a worker takes of its machine', () => {
   it('goes by its slots, unless configured otherwise', () => {
     const taken = (env: Record<string, string>) => {
-      const { scriptProcesses, blobCacheBytes } = parseConfig(env).worker
+      const { scriptProcesses, blobCacheBytes } = parseConfig(env).config
       return [scriptProcesses, blobCacheBytes / 1024 ** 2]
     }
     expect(taken({ REMORA_WORKER_SLOTS: '4' })).toEqual([1, 16])

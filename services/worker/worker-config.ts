@@ -9,7 +9,7 @@ import { sandboxConfig } from '#settings/sandbox-config.ts'
 import { storageConfig, storageSecrets } from '#settings/storage-settings.ts'
 import { traceConfig, traceSecrets } from '#settings/trace-settings.ts'
 
-export type WorkerConfig = ReturnType<typeof parseConfig>['worker']
+export type WorkerConfig = ReturnType<typeof parseConfig>['config']
 
 const workerEnv = environmentOf('worker')
 
@@ -20,7 +20,7 @@ const fewSlots = 16
 export function parseConfig(env: Env) {
   const read = readEnv(workerEnv, env)
   const isSmall = read.REMORA_WORKER_SLOTS <= fewSlots
-  const worker = {
+  const config = {
     /** Unique among all workers: the slots of the fleet are counted by it. */
     workerId: read.REMORA_WORKER_ID ?? newWorkerId(hostname()),
     slots: read.REMORA_WORKER_SLOTS,
@@ -51,7 +51,7 @@ export function parseConfig(env: Env) {
     logging: { level: read.REMORA_LOG_LEVEL, format: read.REMORA_LOG_FORMAT },
   }
   const secrets = [read.REMORA_MODEL_API_KEY ?? [], storageSecrets(read), traceSecrets(read)].flat()
-  return { worker, secrets }
+  return { config, logging: config.logging, secrets, instance: config.workerId, closeMs: config.drainMs + 10_000 }
 }
 
 /** Has at most 64 characters; its end is random, since containers share process ids, and copies of a host its name. */

@@ -20,8 +20,7 @@ import { shrinkHeap } from '#platform/collect-garbage.ts'
 import { openHealth } from '#platform/http-health.ts'
 import { openPartCheck, openReadiness } from '#platform/readiness.ts'
 import type { Log } from '#platform/log.ts'
-import type { Redactor } from '#platform/secrets/redactor.ts'
-import { openReleaser, type Releaser } from '#platform/service-process.ts'
+import { openReleaser, type Releaser, type ServiceDeps } from '#platform/service-process.ts'
 import { openConsumer } from '#store/queues/consumer.ts'
 import { loadLanguage } from '#languages/syntax/parser.ts'
 import { noTracing, openTracing, tracedStage } from '#platform/tracing/open-tracing.ts'
@@ -33,7 +32,7 @@ import { openPreparedBundles } from '#stages/operate/agent/prepared-bundle.ts'
 import { tracedAttempts } from './attempt-spans.ts'
 import type { CompositionDeps } from '#stages/compose/compose-run.ts'
 import { type Composer, openComposer } from '#stages/compose/composer.ts'
-import type { WorkerConfig } from './worker-config.ts'
+import { parseConfig, type WorkerConfig } from './worker-config.ts'
 import { openEvidenceChecker } from '#stages/operate/evidence/evidence-checker.ts'
 import { openLinter, type Linter } from '#languages/lint/linter.ts'
 import { openRunRules } from '#stages/operate/evidence/run-rules.ts'
@@ -59,8 +58,7 @@ export type WorkerService = {
   close(): Promise<void>
 }
 
-/** `writeLog` takes the lines of its threads, which write to stderr without it. */
-type ServiceDeps = { log: Log; redactor: Redactor; writeLog?: (lines: string) => void }
+export const worker = { name: 'worker', refuses: 'keyFault', parseConfig, start: startWorker } as const
 
 /** Starts a worker. It has no host credentials and no state of its own; any number of workers may run. */
 export async function startWorker(config: WorkerConfig, deps: ServiceDeps): Promise<WorkerService> {

@@ -39,7 +39,7 @@ it('decides about a run and answers for it with the rights of its own user of Re
   const [{ objects, project, s3, close: closeObjects }, admin] = [await testObjects(), new Redis(urlOf('admin'))]
   const rehearsal = await startRehearsal({ host: '127.0.0.1', port: 0 })
   const producer = openProducer({ redisUrl: urlOf(redisUser('discovery')), log: silentLog })
-  const { conductor } = parseConfig({
+  const { config: conductor } = parseConfig({
     REMORA_REDIS_URL: urlOf(redisUser('conductor')),
     REMORA_S3_ENDPOINT: s3.endpoint,
     REMORA_S3_BUCKET: s3.bucket,

@@ -16,7 +16,7 @@ const services = useOneProcess()
 
 let closeConductor: () => Promise<void>
 beforeAll(async () => {
-  const { conductor } = parseConfig({
+  const { config: conductor } = parseConfig({
     ...storeEnv(services.stores),
     REMORA_MODEL_URLS: `${services.named('rehearsal').origin}/v1`,
     REMORA_CONDUCTOR_HEALTH_PORT: '0',

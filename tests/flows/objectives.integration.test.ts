@@ -20,7 +20,7 @@ const services = useOneProcess()
 
 /** Has a run decided on by the policy of that name, with every service but the conductor shared, and returns what it came to. */
 async function conducted(policy: string, request: object) {
-  const { conductor } = parseConfig({
+  const { config: conductor } = parseConfig({
     ...storeEnv(services.stores),
     REMORA_MODEL_URLS: `${services.named('rehearsal').origin}/v1`,
     REMORA_CONDUCTOR_MODEL: `rehearsal/${policy}`,

@@ -26,7 +26,7 @@ async function startReviews(): Promise<{ thresholds: WatchThresholds }> {
   const mind = await startRehearsal({ host: '127.0.0.1', port: 0 })
   onTestFinished(mind.close)
   const env = { ...storeEnv(services.stores), REMORA_MODEL_URLS: mind.url }
-  const { watcher } = parseConfig({ ...env, REMORA_WATCHER_HEALTH_PORT: '0' })
+  const { config: watcher } = parseConfig({ ...env, REMORA_WATCHER_HEALTH_PORT: '0' })
   const { close } = await startWatcher(watcher, quiet)
   onTestFinished(close)
   return { thresholds: watcher.thresholds }

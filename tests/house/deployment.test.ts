@@ -117,7 +117,7 @@ describe('compose', () => {
     for (const name of ['api', 'discovery', 'publisher'])
       expect(named.get(name)).toBe('${REMORA_MODEL_URLS:-rehearsal}')
     const kindOf = (text: string) =>
-      parseConfig({ REMORA_REDIS_URL: 'redis://x', REMORA_MODEL_URLS: text }).discovery.modelKind
+      parseConfig({ REMORA_REDIS_URL: 'redis://x', REMORA_MODEL_URLS: text }).config.modelKind
     expect([kindOf('rehearsal'), kindOf('http://vllm:8000/v1'), kindOf('')]).toEqual([
       'rehearsal',
       'servers',

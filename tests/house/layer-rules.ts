@@ -70,7 +70,6 @@ const serviceStages: Record<string, readonly string[]> = {
   publisher: ['review', 'publish'],
   setup: [],
   rehearsal: [],
-  'local-stores': [],
 }
 
 type HostReader = { by: string; knows: RegExp }
