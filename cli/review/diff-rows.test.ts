@@ -31,15 +31,15 @@ describe('the rows of a diff', () => {
     ].join('')
     expect(shown(readDiff(diff))).toEqual([
       'new file.py',
-      'new file mode 100755',
+      'new file',
+      'is executable',
       '1 added x',
       'No newline at end of file',
       'gone.py',
-      'deleted file mode 100644',
+      'deleted file',
       '1 removed y',
       'näher.sh',
-      'old mode 100644',
-      'new mode 100755',
+      'becomes executable',
     ])
   })
 

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import { type DiffLine, type FileDiff, type Hunk, parseDiff } from '../../core/diff.ts'
+import { type DiffLine, type FileDiff, type Hunk, parseDiff } from '#platform/read-diff.ts'
 import { type Highlight, languageOf, loadHighlight } from '../../core/diff-highlight.ts'
 import { type LinePair, markWords, pairLines, type Range, segmentsOf, type Token } from '../../core/drawn-rows.ts'
 import { counted, visibleText } from '../../core/review-words.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseDiff } from './diff.ts'
+import { parseDiff } from './read-diff.ts'
 
 const head = (path: string) => `diff --git a/${path} b/${path}\nindex 1..2\n--- a/${path}\n+++ b/${path}\n`
 

@@ -29,7 +29,10 @@ export type FileDiff = {
 
 const hunkHead = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/
 
-/** Reads a unified diff as git and the API write it. The text of the lines is as it stands in the files, but for a carriage return at the end. */
+/**
+ * Reads a unified diff as git and the API write it, and one in which hidden secrets have joined lines: jsdiff's parser refuses that.
+ * The text of the lines is as it stands in the files, but for a carriage return at the end.
+ */
 export function parseDiff(diff: string): FileDiff[] {
   const lines = diff.replace(/\n$/, '').split('\n')
   const files: FileDiff[] = []
