@@ -1,9 +1,10 @@
+import { plural } from '#domain/timeline/words.ts'
 import { RemoraProblem } from '#client/connection.ts'
 import type { DecisionsRequest } from '#client/wire.ts'
 import type { DecisionsView, RejectedRetry } from '#schemas/decision-schema.ts'
 import type { Notice, ReviewDesk } from './review-desk.ts'
 import { type WantedDecision, withAnswer, withoutSending, withSent } from './review-fold.ts'
-import { counted, nameOfChange } from './review-words.ts'
+import { nameOfChange } from './review-words.ts'
 
 /** A request takes as many. */
 const decisionsAtOnce = 1_000
@@ -67,7 +68,7 @@ function noticeOf(answers: readonly Answer[]): Notice {
   const retry = answers.findLast((answer) => answer.retry !== null)?.retry
   const parts = [
     decisions.length > 0 ? decidedText(decisions) : '',
-    refused > 0 ? `${counted(refused, 'decision')} refused: the changes say why` : '',
+    refused > 0 ? `${plural(refused, 'decision')} refused: the changes say why` : '',
     retry ? retryText(retry) : '',
   ]
   const about = answers.flatMap((answer) => answer.refused)[0]?.change_set_id
@@ -83,7 +84,7 @@ function decidedText(decisions: DecisionsView['decisions']): string {
   const own = decisions.filter(({ because_of: because }) => because === undefined)
   const [first = decisions[0]] = own
   const word = first === undefined ? '' : words[first.verdict]
-  if (own.length !== 1 || decisions.length > mostNamed) return `${word} ${counted(decisions.length, 'change')}`
+  if (own.length !== 1 || decisions.length > mostNamed) return `${word} ${plural(decisions.length, 'change')}`
   const others = decisions.filter((one) => one !== first).map((one) => nameOfChange(one))
   const name = first === undefined ? '' : nameOfChange(first)
   const before = first?.made === true ? '' : ', as before'
@@ -91,7 +92,7 @@ function decidedText(decisions: DecisionsView['decisions']): string {
 }
 
 function retryText({ generation, operations }: RejectedRetry): string {
-  const what = counted(operations, 'operation')
+  const what = plural(operations, 'operation')
   return generation === null
     ? `${what} to be tried again when the run has ended`
     : `${what} tried again in generation ${generation}`

@@ -97,8 +97,3 @@ type LeftOut = NonNullable<ChangeView['conflict']>
 export function visibleText(text: string): string {
   return text.replace(terminalControls, escapedCharacter)
 }
-
-/** `1 change`, `2 changes`, `10,000 changes` */
-export function counted(count: number, noun: string): string {
-  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
-}

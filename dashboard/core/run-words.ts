@@ -58,12 +58,16 @@ export const operationStatuses = [
 
 const openStatuses: ReadonlySet<string> = new Set(['waiting', 'running', 'dispatched', 'ready', 'pending'])
 
+export function isEndedStatus(status: string): boolean {
+  return !openStatuses.has(status)
+}
+
 /** Counts the operations of a run, and those of them that have ended. */
 export function totalsOf(counts: Counts): { total: number; ended: number } {
   let [total, ended] = [0, 0]
   for (const [status, count] of Object.entries(counts)) {
     total += count
-    if (!openStatuses.has(status)) ended += count
+    if (isEndedStatus(status)) ended += count
   }
   return { total, ended }
 }

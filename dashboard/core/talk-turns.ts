@@ -1,4 +1,3 @@
-import type { OperationView } from '#schemas/operation-schema.ts'
 import type { TranscriptEntry } from '#schemas/transcript-schema.ts'
 
 /** Holds what an attempt has said so far; `began` is the attempt with which this conversation began, which later ones may go on from. */
@@ -57,18 +56,4 @@ export function beginningOf(
   const first = text.split('\n', lines + 1)
   const cut = first.length > lines ? first.slice(0, lines).join('\n') : text
   return cut.length <= characters ? (cut.length < text.length ? cut : undefined) : cut.slice(0, characters)
-}
-
-export function durationWords(ms: number): string {
-  return ms < 1_000
-    ? `${Math.round(ms)} ms`
-    : ms < 120_000
-      ? `${(ms / 1_000).toFixed(1)} s`
-      : `${Math.round(ms / 60_000)} min`
-}
-
-const openStatuses: ReadonlySet<string> = new Set(['pending', 'ready', 'dispatched', 'running', 'waiting'])
-
-export function isEndedStatus(status: OperationView['status']): boolean {
-  return !openStatuses.has(status)
 }

@@ -1,6 +1,6 @@
+import { plural } from '#domain/timeline/words.ts'
 import { useEffect } from 'preact/hooks'
 import type { Event } from '#client/wire.ts'
-import { counted } from '../../core/review-words.ts'
 import { usePage } from '../page-context.ts'
 import { useLoaded } from '../parts/use-loaded.ts'
 import { ProblemBox } from '../parts/problem-box.tsx'
@@ -21,7 +21,7 @@ export function QuestionsTab({ runId }: { runId: string }) {
   const over = value.filter(({ status }) => status !== 'open').toReversed()
   return (
     <div class="stack">
-      <p role="status">{open.length === 0 ? 'No open question.' : `${counted(open.length, 'open question')}.`}</p>
+      <p role="status">{open.length === 0 ? 'No open question.' : `${plural(open.length, 'open question')}.`}</p>
       {[...open, ...over].map((question) => (
         <QuestionBox key={question.request_id} runId={runId} question={question} onAnswered={again} />
       ))}

@@ -1,3 +1,4 @@
+import { figure } from '#domain/figure.ts'
 import { useState } from 'preact/hooks'
 import { beginningOf } from '../../core/talk-turns.ts'
 import { visibleText } from '../../core/review-words.ts'
@@ -13,7 +14,7 @@ export function LongText({ text }: { text: string }) {
       <pre>{visibleText(isWhole ? text : (beginning ?? text))}</pre>
       {beginning !== undefined && (
         <button class="plain" onClick={() => setWhole(!isWhole)}>
-          {isWhole ? 'Fold' : `Show all ${text.length.toLocaleString('en')} characters`}
+          {isWhole ? 'Fold' : `Show all ${figure(text.length)} characters`}
         </button>
       )}
     </div>

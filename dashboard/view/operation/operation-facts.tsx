@@ -1,7 +1,8 @@
+import { figure } from '#domain/figure.ts'
+import { plural, formatSeconds } from '#domain/timeline/words.ts'
 import type { OperationView } from '#schemas/operation-schema.ts'
-import { durationWords } from '../../core/talk-turns.ts'
 import { linkTo } from '../../core/route.ts'
-import { counted, visibleText } from '../../core/review-words.ts'
+import { visibleText } from '../../core/review-words.ts'
 import { type Fact, Facts } from '../parts/facts.tsx'
 import { At } from '../parts/times.tsx'
 
@@ -25,7 +26,7 @@ export function OperationFacts({ operation }: { operation: OperationView }) {
     [node.kind, <span class="mono">{visibleText(`${node.path}:${node.start_line}–${node.end_line}`)}</span>],
     ['Said', outcome !== null && outcome.reason === undefined && visibleText(outcome.summary)],
     ['Started', startedAt !== null && <At ts={startedAt} />],
-    ['Attempt', attempt > 0 && `${attempt}${lost > 0 ? `, ${counted(lost, 'worker')} lost` : ''}`],
+    ['Attempt', attempt > 0 && `${attempt}${lost > 0 ? `, ${plural(lost, 'worker')} lost` : ''}`],
     ['Generation', generation > 1 && String(generation)],
     ['Took', outcome !== null && tookText(outcome)],
     ['Does again', repeats !== null && other(repeats, 'what an earlier operation did')],
@@ -36,5 +37,5 @@ export function OperationFacts({ operation }: { operation: OperationView }) {
 
 function tookText({ turns, duration_ms: ms, tokens }: NonNullable<OperationView['outcome']>): string {
   const { prompt, completion } = tokens
-  return `${durationWords(ms)}, ${counted(turns, 'turn')}, ${prompt.toLocaleString('en')} tokens read and ${completion.toLocaleString('en')} written`
+  return `${formatSeconds(ms)}, ${plural(turns, 'turn')}, ${figure(prompt)} tokens read and ${figure(completion)} written`
 }

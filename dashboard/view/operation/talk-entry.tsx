@@ -1,6 +1,8 @@
+import { figure } from '#domain/figure.ts'
+import { plural, formatSeconds } from '#domain/timeline/words.ts'
 import type { TranscriptEntry } from '#schemas/transcript-schema.ts'
-import { durationWords, prettyJson, shownValue } from '../../core/talk-turns.ts'
-import { counted, visibleText } from '../../core/review-words.ts'
+import { prettyJson, shownValue } from '../../core/talk-turns.ts'
+import { visibleText } from '../../core/review-words.ts'
 import { LongText } from './long-text.tsx'
 
 type EntryOf<Kind extends TranscriptEntry['kind']> = Extract<TranscriptEntry, { kind: Kind }>
@@ -21,11 +23,11 @@ export function TalkEntry({ entry }: { entry: TranscriptEntry }) {
 
 function Message({ entry: { role, content, characters } }: { entry: EntryOf<'message'> }) {
   if (content === null)
-    return <p class="quiet">A message of {counted(characters, 'character')}, which the service does not keep</p>
+    return <p class="quiet">A message of {plural(characters, 'character')}, which the service does not keep</p>
   if (role === 'user') return <LongText text={content} />
   return (
     <details>
-      <summary>System prompt, {counted(characters, 'character')}</summary>
+      <summary>System prompt, {plural(characters, 'character')}</summary>
       <pre>{visibleText(content)}</pre>
     </details>
   )
@@ -63,20 +65,18 @@ function Exchange({ exchange }: { exchange: NonNullable<EntryOf<'model'>['exchan
   } = exchange
   const facts = [
     model,
-    durationWords(ms),
-    queued > 100 ? `${durationWords(queued)} of it waiting` : '',
-    tokens === undefined
-      ? ''
-      : `${tokens.prompt.toLocaleString('en')} → ${tokens.completion.toLocaleString('en')} tokens`,
+    formatSeconds(ms),
+    queued > 100 ? `${formatSeconds(queued)} of it waiting` : '',
+    tokens === undefined ? '' : `${figure(tokens.prompt)} → ${figure(tokens.completion)} tokens`,
     tries > 1 ? `sent ${tries} times` : '',
-    leftOut > 0 ? `${counted(leftOut, 'earlier message')} left out` : '',
+    leftOut > 0 ? `${plural(leftOut, 'earlier message')} left out` : '',
   ]
   return (
     <>
       <p class="quiet small">{visibleText(facts.filter(Boolean).join(' · '))}</p>
       {failed.map((one, at) => (
         <p key={at} class="warn small">
-          {one.error_code} {visibleText(one.message)} ({visibleText(one.endpoint)}, {durationWords(one.duration_ms)})
+          {one.error_code} {visibleText(one.message)} ({visibleText(one.endpoint)}, {formatSeconds(one.duration_ms)})
         </p>
       ))}
       {error !== undefined && (
@@ -99,7 +99,7 @@ function ToolAnswer({ entry: { name, content, run } }: { entry: EntryOf<'tool'> 
           <>
             {' '}
             <span class={outcomeTones[run.outcome]}>{run.outcome}</span>{' '}
-            <span class="quiet small">{durationWords(run.duration_ms)}</span>
+            <span class="quiet small">{formatSeconds(run.duration_ms)}</span>
           </>
         )}
       </p>
@@ -140,7 +140,7 @@ function HostCalls({ calls }: { calls: EntryOf<'question'>['host_calls'] }) {
   if (calls.length === 0) return null
   return (
     <details>
-      <summary>{counted(calls.length, 'call')} of its script to the host</summary>
+      <summary>{plural(calls.length, 'call')} of its script to the host</summary>
       {calls.map((call, at) => (
         <div key={at} class="call">
           <p class={call.error === undefined ? 'mono' : 'mono bad'}>

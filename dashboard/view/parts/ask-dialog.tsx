@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
+import { Modal } from './modal.tsx'
 
 type AskProps = {
   title: string
@@ -13,23 +14,20 @@ type AskProps = {
 
 /** Asks before something is done. It closes by its buttons and by Escape. */
 function AskDialog({ title, verb, isDangerous, onAnswer, onClose, children }: AskProps) {
-  const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => dialog.current?.showModal(), [])
   return (
-    <dialog ref={dialog} aria-label={title} onClose={onClose}>
+    <Modal title={title} onClose={onClose}>
       <form class="stack" method="dialog" onSubmit={() => onAnswer()}>
-        <h2>{title}</h2>
         {children}
         <div class="row">
           <button class={isDangerous === true ? 'danger' : 'primary'} type="submit">
             {verb}
           </button>
-          <button type="button" onClick={() => dialog.current?.close()}>
+          <button type="button" onClick={onClose}>
             Leave it
           </button>
         </div>
       </form>
-    </dialog>
+    </Modal>
   )
 }
 

@@ -1,9 +1,11 @@
+import { figure } from '#domain/figure.ts'
+import { plural } from '#domain/timeline/words.ts'
 import { useState } from 'preact/hooks'
 import type { WantedVerdict } from '#schemas/decision-schema.ts'
 import { type BulkPlan, planBulk } from '../../core/review-bulk.ts'
 import type { ReviewedSet } from '../../core/review-fold.ts'
-import { counted, nameOfChange, visibleText } from '../../core/review-words.ts'
-import { Modal } from './modal.tsx'
+import { nameOfChange, visibleText } from '../../core/review-words.ts'
+import { Modal } from '../parts/modal.tsx'
 import { decideOn, type ReviewScreen } from './review-screen.ts'
 
 const verbs = { accept: 'Accept', reject: 'Reject', undo: 'Take back' } as const
@@ -26,7 +28,7 @@ export function BulkDialog({ screen, verdict, onClose }: BulkProps) {
     await decideOn(screen, wanted, { onProgress: setProgress })
     onClose()
   }
-  const what = counted(plan.wanted.length, 'change')
+  const what = plural(plan.wanted.length, 'change')
   return (
     <Modal title={`${verbs[verdict]} what is shown`} onClose={onClose}>
       <PlanLists plan={plan} />
@@ -51,7 +53,7 @@ export function BulkDialog({ screen, verdict, onClose }: BulkProps) {
           disabled={plan.wanted.length === 0 || progress !== undefined}
           onClick={() => void send()}
         >
-          {progress === undefined ? `${verbs[verdict]} ${what}` : `${progress.toLocaleString('en')} of ${what} …`}
+          {progress === undefined ? `${verbs[verdict]} ${what}` : `${figure(progress)} of ${what} …`}
         </button>
       </div>
     </Modal>
@@ -63,30 +65,28 @@ function PlanLists({ plan }: { plan: BulkPlan }) {
   return (
     <>
       <p>
-        <b>{counted(wanted.length, 'change')}</b> will be {done[verdict]}
-        {agents.size > 0 &&
-          `: ${[...agents].map(([agent, count]) => `${count.toLocaleString('en')} of ${agent}`).join(', ')}`}
-        .
+        <b>{plural(wanted.length, 'change')}</b> will be {done[verdict]}
+        {agents.size > 0 && `: ${[...agents].map(([agent, count]) => `${figure(count)} of ${agent}`).join(', ')}`}.
       </p>
       {verdict === 'accept' && failing > 0 && (
-        <p class="bad">Of these, {counted(failing, 'change')} did not pass every check.</p>
+        <p class="bad">Of these, {plural(failing, 'change')} did not pass every check.</p>
       )}
       {verdict === 'accept' && unchecked > 0 && (
-        <p class="warn">Of these, {counted(unchecked, 'change')} could not be checked in full.</p>
+        <p class="warn">Of these, {plural(unchecked, 'change')} could not be checked in full.</p>
       )}
       {withThem.length > 0 && (
         <Named
-          title={`${counted(withThem.length, 'change')} that they are built on will be accepted, too`}
+          title={`${plural(withThem.length, 'change')} that they are built on will be accepted, too`}
           sets={withThem.map((set) => ({ set, why: '' }))}
         />
       )}
       {leftOut.length > 0 && (
-        <Named title={`${counted(leftOut.length, 'change')} will be left for you to decide on`} sets={leftOut} />
+        <Named title={`${plural(leftOut.length, 'change')} will be left for you to decide on`} sets={leftOut} />
       )}
-      {otherwise > 0 && <p class="quiet">{counted(otherwise, 'change')} stay as somebody has decided before.</p>}
+      {otherwise > 0 && <p class="quiet">{plural(otherwise, 'change')} stay as somebody has decided before.</p>}
       {already > 0 && (
         <p class="quiet">
-          {counted(already, 'change')} {already === 1 ? 'is' : 'are'} {done[verdict]} already.
+          {plural(already, 'change')} {already === 1 ? 'is' : 'are'} {done[verdict]} already.
         </p>
       )}
     </>

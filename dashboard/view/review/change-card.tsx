@@ -1,8 +1,13 @@
+import { plural } from '#domain/timeline/words.ts'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { pause } from '#client/timers.ts'
+import type { ChangeView } from '#schemas/change-schema.ts'
+import type { OperationView } from '#schemas/operation-schema.ts'
+import { useLoaded } from '../parts/use-loaded.ts'
 import { linkTo } from '../../core/route.ts'
 import { verdictOf } from '../../core/review-fold.ts'
 import { markOf } from '../../core/review-viewed.ts'
-import { counted, leftOutWords, nameOfChange, visibleText } from '../../core/review-words.ts'
+import { leftOutWords, nameOfChange, visibleText } from '../../core/review-words.ts'
 import { CardHead } from './card-head.tsx'
 import { DecisionLine } from './decision-line.tsx'
 import { DiffView } from './diff-view.tsx'
@@ -10,7 +15,6 @@ import { EvidencePanel } from './evidence-panel.tsx'
 import { RefusalBox } from './refusal-box.tsx'
 import { RejectForm } from './reject-form.tsx'
 import { type CardProps, type ReviewScreen, showChange, toggle } from './review-screen.ts'
-import { SummaryLine } from './summary-line.tsx'
 
 /** Shows one change: what it is, its diff with the evidence beside it, and the decision on it. */
 export function ChangeCard(props: CardProps) {
@@ -105,7 +109,23 @@ function BuiltOn({ screen, ids, words }: { screen: ReviewScreen; ids: readonly s
           {visibleText(nameOfChange({ ...set.change, path: '' }))} ({verdictOf(set)})
         </button>
       ))}
-      {ids.length > mostNamed && <span class="quiet">and {counted(ids.length - mostNamed, 'other')}</span>}
+      {ids.length > mostNamed && <span class="quiet">and {plural(ids.length - mostNamed, 'other')}</span>}
     </p>
   )
+}
+
+/** Changes that are only scrolled past ask for nothing. */
+const restMs = 200
+
+/** Says what the agent has said of its work at the end; of a program, what it does. */
+function SummaryLine({ screen, change }: { screen: ReviewScreen; change: ChangeView }) {
+  const { connection, runPath } = screen.desk
+  const { rules, operation_id: id } = change
+  const { value } = useLoaded(`summary ${id}`, async (signal) => {
+    if (rules.length > 0) return undefined
+    await pause(restMs, signal)
+    return (await connection.json<OperationView>(`${runPath}/operations/${id}`, { signal })).outcome?.summary
+  })
+  const text = rules.length > 0 ? `The safe fixes of ${rules.join(', ')} in this file, made without a model.` : value
+  return text === undefined || text === '' ? null : <p class="summary">{visibleText(text)}</p>
 }

@@ -1,8 +1,9 @@
+import { plural } from '#domain/timeline/words.ts'
 import { observeWindowOffset, observeWindowRect, Virtualizer, windowScroll } from '@tanstack/virtual-core'
 import { useCallback, useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
 import type { ChangeView } from '#schemas/change-schema.ts'
 import type { ReviewRow } from '../../core/review-filter.ts'
-import { visibleText, counted } from '../../core/review-words.ts'
+import { visibleText } from '../../core/review-words.ts'
 import { ChangeCard } from './change-card.tsx'
 import { keyOfRow, type ReviewScreen } from './review-screen.ts'
 
@@ -54,7 +55,7 @@ function Row({ screen, row, mayDecide }: ListProps & { row: ReviewRow }) {
   if (row.kind === 'file') {
     return (
       <h2 class="file-head mono">
-        {visibleText(row.path)} <span class="quiet">{counted(row.ids.length, 'change')}</span>
+        {visibleText(row.path)} <span class="quiet">{plural(row.ids.length, 'change')}</span>
       </h2>
     )
   }

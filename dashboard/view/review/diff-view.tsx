@@ -1,8 +1,9 @@
+import { plural } from '#domain/timeline/words.ts'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { type DiffLine, type FileDiff, type Hunk, parseDiff } from '#platform/read-diff.ts'
 import { type Highlight, languageOf, loadHighlight } from '../../core/diff-highlight.ts'
 import { type LinePair, markWords, pairLines, type Range, segmentsOf, type Token } from '../../core/drawn-rows.ts'
-import { counted, visibleText } from '../../core/review-words.ts'
+import { visibleText } from '../../core/review-words.ts'
 
 type DiffViewProps = {
   diff: string
@@ -56,7 +57,7 @@ function FileView({ file, isSplit, hasHead }: { file: FileDiff; isSplit: boolean
       </table>
       {count > mostLines && !isWhole && (
         <button class="more" onClick={() => setWhole(true)}>
-          Show all {counted(count, 'line')}
+          Show all {plural(count, 'line')}
         </button>
       )}
     </div>
@@ -99,7 +100,7 @@ function HunkView({ hunk, isSplit, highlight }: HunkProps) {
     <tbody>
       {hunk.skipped > 0 && (
         <tr class="gap">
-          <td colSpan={isSplit ? 4 : 3}>{counted(hunk.skipped, 'unchanged line')}</td>
+          <td colSpan={isSplit ? 4 : 3}>{plural(hunk.skipped, 'unchanged line')}</td>
         </tr>
       )}
       {isSplit

@@ -1,11 +1,5 @@
-import {
-  checkWords,
-  counted,
-  type Evidence,
-  stateOfCheck,
-  type CheckState,
-  visibleText,
-} from '../../core/review-words.ts'
+import { plural } from '#domain/timeline/words.ts'
+import { checkWords, type Evidence, stateOfCheck, type CheckState, visibleText } from '../../core/review-words.ts'
 
 const signs = { fails: '✗', not_checked: '?', holds: '✓', not_applicable: '–' } as const
 const tones = { fails: 'bad', not_checked: 'warn', holds: 'good', not_applicable: 'quiet' } as const
@@ -33,7 +27,7 @@ export function EvidencePanel({ evidence, isOpen, onToggle }: EvidenceProps) {
               ✓
             </span>
             <span>
-              {counted(holding.length, 'check')} {holding.length === 1 ? 'holds' : 'hold'}
+              {plural(holding.length, 'check')} {holding.length === 1 ? 'holds' : 'hold'}
             </span>
           </li>
         )}

@@ -1,3 +1,4 @@
+import { plural } from '#domain/timeline/words.ts'
 import { useState } from 'preact/hooks'
 import type { z } from 'zod'
 import type { PublicationAsked } from '#schemas/github-schema.ts'
@@ -6,7 +7,6 @@ import { isEndedRun, type ReviewDesk } from '../../core/review-desk.ts'
 import { faultWords } from '../../core/review-decide.ts'
 import { countVerdicts } from '../../core/review-filter.ts'
 import type { ReviewedSet } from '../../core/review-fold.ts'
-import { counted } from '../../core/review-words.ts'
 import type { ReviewScreen } from './review-screen.ts'
 
 /** Offers what is done with many changes: decide on all that is shown, try again, take the patch, open the pull request. */
@@ -37,7 +37,7 @@ export function ReviewActions({ screen, mayDecide }: { screen: ReviewScreen; may
           </button>
           {isOver && rejected.length > 0 && (
             <button disabled={busy !== undefined} onClick={doing('retry', () => retryRejected(desk))}>
-              Retry {counted(rejected.length, 'rejected one')}
+              Retry {plural(rejected.length, 'rejected one')}
             </button>
           )}
         </>
@@ -45,7 +45,7 @@ export function ReviewActions({ screen, mayDecide }: { screen: ReviewScreen; may
       <button disabled={accepted === 0 || busy !== undefined} onClick={doing('patch', () => savePatch(desk))}>
         {busy === 'patch' ? 'Composing …' : 'Download accepted patch'}
       </button>
-      {leftOut > 0 && <span class="warn">{counted(leftOut, 'accepted change')} left out of it</span>}
+      {leftOut > 0 && <span class="warn">{plural(leftOut, 'accepted change')} left out of it</span>}
       {mayDecide && (
         <PullRequest
           desk={desk}

@@ -1,9 +1,10 @@
+import { figure } from '#domain/figure.ts'
+import { plural } from '#domain/timeline/words.ts'
 import type { RefObject } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { pause } from '#client/timers.ts'
 import { countVerdicts, type ReviewFilter } from '../../core/review-filter.ts'
 import type { Verdict } from '../../core/review-fold.ts'
-import { counted } from '../../core/review-words.ts'
 import { usePage } from '../page-context.ts'
 import { Choice } from '../parts/choice.tsx'
 import { type ReviewScreen, setFilter, setLayout } from './review-screen.ts'
@@ -34,7 +35,7 @@ export function ReviewToolbar({ screen, search }: ToolbarProps) {
             setFilter(screen, { agent: undefined, path: undefined, evidence: undefined, verdict: undefined })
           }
         >
-          {counted(shown.value.length, 'change')} shown · all
+          {plural(shown.value.length, 'change')} shown · all
         </button>
       )}
       <span class="push" />
@@ -130,10 +131,9 @@ export function ReviewCounts({ screen: { desk } }: { screen: ReviewScreen }) {
   const isReading = desk.list.value.kind === 'reading'
   return (
     <p class="review-counts" role="status">
-      <b>{counted(all, 'change')}</b>
-      {isReading ? ' so far' : ''}: {pending.toLocaleString('en')} pending,{' '}
-      <span class="good">{accepted.toLocaleString('en')} accepted</span>,{' '}
-      <span class="bad">{rejected.toLocaleString('en')} rejected</span>
+      <b>{plural(all, 'change')}</b>
+      {isReading ? ' so far' : ''}: {figure(pending)} pending, <span class="good">{figure(accepted)} accepted</span>,{' '}
+      <span class="bad">{figure(rejected)} rejected</span>
       {isAway.value && <span class="warn"> · not connected: decisions of others are not shown</span>}
     </p>
   )

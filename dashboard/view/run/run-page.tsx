@@ -1,10 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo } from 'preact/hooks'
+import { plural } from '#domain/timeline/words.ts'
 import type { Connection } from '#client/connection.ts'
 import type { Run } from '#client/wire.ts'
 import { type OperationList, openOperationList } from '../../core/operation-list.ts'
 import { linkTo, type RunTab, runTabs } from '../../core/route.ts'
-import { openRunFeed, watchedConnection } from '../../core/run-feed.ts'
+import { type Link, openRunFeed, watchedConnection } from '../../core/run-feed.ts'
 import { repositoryName, runTitle } from '../../core/run-words.ts'
 import { lazyPage } from '../parts/lazy-page.tsx'
 import { PageHead } from '../parts/page-head.tsx'
@@ -12,10 +13,9 @@ import { ProblemBox } from '../parts/problem-box.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { PageContext, usePage } from '../page-context.ts'
-import { ConnectionLine } from './connection-line.tsx'
 import { OverviewTab } from './overview-tab.tsx'
 import { RunActions } from './run-actions.tsx'
-import { RunContext } from './run-context.ts'
+import { RunContext, useRun } from './run-context.ts'
 
 const TimelineTab = lazyPage(async () => (await import('./timeline-tab.tsx')).TimelineTab)
 const TreeTab = lazyPage(async () => (await import('./tree-tab.tsx')).TreeTab)
@@ -133,4 +133,33 @@ function GoneRun({ runId, wasSeen }: { runId: string; wasSeen: boolean }) {
       </div>
     </>
   )
+}
+
+/** Says how the page is connected, and what became of the events while it was not. */
+function ConnectionLine() {
+  const { isAway } = usePage()
+  const link = useRun().feed.link.value
+  const isBroken = isAway.value || link.kind === 'broken'
+  return (
+    <span class="small" role="status">
+      <span class="dot" data-state={isBroken ? 'bad' : link.kind === 'live' ? 'good' : 'idle'} />{' '}
+      {isBroken ? 'not connected, trying again' : wordsOf(link)}
+    </span>
+  )
+}
+
+function wordsOf(link: Link): string {
+  switch (link.kind) {
+    case 'connecting':
+      return 'connecting …'
+    case 'live':
+      if (link.isAnew) return 'live; too much had happened meanwhile, so all was read anew'
+      return link.missed === 0 ? 'live' : `live; ${plural(link.missed, 'event')} were missed and are shown`
+    case 'ended':
+      return 'ended; what is decided about it is followed'
+    case 'broken':
+      return 'not connected, trying again'
+    case 'gone':
+      return 'deleted'
+  }
 }
