@@ -47,6 +47,7 @@ export const benches = [
   'composition',
   'growth',
   'review',
+  'page',
   'workspace',
   'python-agreement',
   'scripts',

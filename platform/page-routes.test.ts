@@ -26,6 +26,9 @@ describe('the page', () => {
       'text/javascript; charset=utf-8',
       'public, max-age=31536000, immutable',
     ])
+    await writeFile(join(folder, 'large-abc123.js'), 'let a = 1\n'.repeat(1_000))
+    const large = await page.request('/assets/large-abc123.js', { headers: { 'accept-encoding': 'gzip' } })
+    expect(large.headers.get('content-encoding')).toBe('gzip')
   })
 
   it('that is not built says how it is, and is served once it was built', async () => {

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Hono } from 'hono'
+import { compress } from 'hono/compress'
 import { AppError } from '#domain/error.ts'
 
 /** scripts/build-dashboard.ts has written it; there are no folders in it. */
@@ -30,6 +31,6 @@ export function pageRoutes(folder = usualFolder): Hono {
     })
   }
   return new Hono()
-    .get('/', () => answer('index.html', 'no-cache'))
-    .get('/assets/*', (c) => answer(c.req.path.slice('/assets/'.length), forEver))
+    .get('/', compress(), () => answer('index.html', 'no-cache'))
+    .get('/assets/*', compress(), (c) => answer(c.req.path.slice('/assets/'.length), forEver))
 }

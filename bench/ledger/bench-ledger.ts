@@ -14,8 +14,8 @@ import { delay } from '#platform/clock.ts'
 
 const origin = { kind: 'discovery', id: 'bench' } as const
 
-/** A run that waits for its plan. */
-export async function newRun(ledger: Ledger): Promise<RunId> {
+/** A run that waits for its plan. By default it has no snapshot that can be read. */
+export async function newRun(ledger: Ledger, snapshotId = 's'.repeat(17)): Promise<RunId> {
   const runId = newRunId(Date.now())
   await ledger.createRun({
     runId,
@@ -29,7 +29,7 @@ export async function newRun(ledger: Ledger): Promise<RunId> {
     from: [{ status: 'queued' }],
     to: { status: 'running', phase: 'planning' },
     command: 'start',
-    set: { snapshotId: 's'.repeat(17) },
+    set: { snapshotId },
     events: [{ event: 'run.started', phase: 'planning', origin, data: { agents: [] } }],
   })
   return runId
