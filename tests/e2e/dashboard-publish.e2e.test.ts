@@ -73,8 +73,7 @@ describe.skipIf(lacks('git'))('the page of services with a GitHub App', () => {
       .getByRole('dialog')
       .getByRole('button', { name: /^Accept \d/ })
       .click()
-    await page.getByRole('button', { name: 'Publish' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Publish' }).click()
+    await page.getByRole('button', { name: 'Open the pull request' }).click()
     await page
       .getByRole('link', { name: /^Pull request \d+/ })
       .first()
@@ -104,8 +103,7 @@ describe.skipIf(lacks('git'))('the page of services with a GitHub App', () => {
     await page.locator('article').getByText('rejected', { exact: true }).waitFor()
     await page.keyboard.press('j')
     await page.keyboard.press('a')
-    await press(page, page.getByRole('button', { name: 'Publish' }))
-    await press(page, page.getByRole('dialog').getByRole('button', { name: 'Publish' }))
+    await press(page, page.getByRole('button', { name: 'Open the pull request' }))
     await page
       .getByRole('link', { name: /^Pull request \d+/ })
       .first()

@@ -7,6 +7,7 @@ import { isEndedRun, type ReviewDesk } from '../../core/review-desk.ts'
 import { faultWords } from '../../core/review-decide.ts'
 import { countVerdicts } from '../../core/review-filter.ts'
 import type { ReviewedSet } from '../../core/review-fold.ts'
+import { saveFile } from '../parts/save-file.ts'
 import type { ReviewScreen } from './review-screen.ts'
 
 /** Offers what is done with many changes: decide on all that is shown, try again, take the patch, open the pull request. */
@@ -57,29 +58,21 @@ export function ReviewActions({ screen, mayDecide }: { screen: ReviewScreen; may
   )
 }
 
+/** The pull requests themselves, and why one could not be opened, are in the head of the run. */
 function PullRequest({ desk, isAble, onAsk }: { desk: ReviewDesk; isAble: boolean; onAsk: () => void }) {
   const run = desk.run.value
   if (run === undefined) return null
-  const pulls = run.publication?.pulls ?? []
-  const fault = run.publication?.fault
+  const isOpen = run.publication?.pulls.some(({ state }) => state === 'open') === true
   const why =
     run.repository === null
       ? 'The code of this run was uploaded: take the patch, or “remora publish --to” pushes a branch'
       : undefined
   return (
     <>
-      {pulls.map(({ url, number, state }) => (
-        <OutsideLink key={url} url={url} words={`Pull request ${number} (${state})`} />
-      ))}
       <button class="primary" disabled={!isAble || why !== undefined} title={why} onClick={onAsk}>
-        {pulls.some(({ state }) => state === 'open') ? 'Bring the pull request up to date' : 'Open the pull request'}
+        {isOpen ? 'Bring the pull request up to date' : 'Open the pull request'}
       </button>
       {why !== undefined && <span class="quiet small">{why}.</span>}
-      {fault !== undefined && (
-        <span class="bad">
-          Not published: {fault.reason} ({fault.error_code})
-        </span>
-      )}
     </>
   )
 }
@@ -88,16 +81,6 @@ function PullRequest({ desk, isAble, onAsk }: { desk: ReviewDesk; isAble: boolea
 function mayBeRetried({ change, sending }: ReviewedSet): boolean {
   const isRejected = (sending ?? change.verdict) === 'rejected' && !change.is_redone
   return isRejected && typeof change.decision?.reason === 'string' && change.rules.length === 0
-}
-
-/** An address comes from a code host: one that is not of the web is shown, and not followed. */
-export function OutsideLink({ url, words }: { url: string; words: string }) {
-  if (!/^https?:\/\//.test(url)) return <span>{url}</span>
-  return (
-    <a href={url} target="_blank" rel="noreferrer">
-      {words}
-    </a>
-  )
 }
 
 async function publish(desk: ReviewDesk): Promise<void> {
@@ -124,9 +107,5 @@ async function savePatch({ connection, runPath, runId, notice }: ReviewDesk): Pr
       text: 'Nothing is in the accepted patch: it may be left out, or changes nothing.',
       tone: 'warn',
     })
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(await answer.blob())
-  link.download = `${runId}.patch`
-  link.click()
-  URL.revokeObjectURL(link.href)
+  saveFile(await answer.blob(), `${runId}.patch`)
 }

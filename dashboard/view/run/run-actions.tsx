@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks'
 import type { Outgoing } from '#client/connection.ts'
 import { figure } from '#domain/figure.ts'
-import { plural } from '#domain/timeline/words.ts'
 import type { Run } from '#client/wire.ts'
 import { type Action, useAction } from '../parts/use-action.tsx'
+import { OutsideLink } from '../parts/outside-link.tsx'
+import { saveFile } from '../parts/save-file.ts'
 import { AskingButton } from '../parts/ask-dialog.tsx'
 import { useMayWrite, usePage } from '../page-context.ts'
 import { useRun } from './run-context.ts'
@@ -24,8 +25,8 @@ export function RunActions({ run }: { run: Run }) {
     <div class="row">
       {mayWrite && <SteeringButtons run={run} isBusy={action.isBusy} send={send} />}
       {run.ended_at !== null && <PatchButton run={run} action={action} path={path} />}
-      {run.publication?.pulls.map((pull) => (
-        <PullLink key={pull.url} pull={pull} />
+      {run.publication?.pulls.map(({ url, number, state, is_draft: isDraft }) => (
+        <OutsideLink key={url} url={url} words={`Pull request ${number} (${isDraft ? 'draft, ' : ''}${state})`} />
       ))}
       {run.publication?.fault && (
         <span class="bad">
@@ -43,7 +44,6 @@ const post = { method: 'POST', json: {} } as const
 
 function SteeringButtons({ run, isBusy, send }: SteeringProps) {
   const isOpen = run.ended_at === null
-  const accepted = run.funnel.reduce((sum, agent) => sum + agent.accepted, 0)
   const asking = (part: string) => ({ disabled: isBusy, onAnswer: () => send(part, post) })
   return (
     <>
@@ -57,13 +57,6 @@ function SteeringButtons({ run, isBusy, send }: SteeringProps) {
       {!isOpen && isRetryable(run) && (
         <AskingButton label="Retry" title="Retry what did not end well?" verb="Retry" {...asking('retry')}>
           <p>The run goes on with another generation: it repeats what failed, was blocked or was not done.</p>
-        </AskingButton>
-      )}
-      {run.repository !== null && accepted > 0 && (
-        <AskingButton label="Publish" title="Open a pull request?" verb="Publish" {...asking('publish')}>
-          <p>
-            {plural(accepted, 'accepted change set')} go to {run.repository.owner}/{run.repository.name}.
-          </p>
         </AskingButton>
       )}
     </>
@@ -108,7 +101,7 @@ function PatchButton({ run, action, path }: { run: Run; action: Action; path: st
     action.run(async () => {
       const answer = await connection.send(`${path}/patch`)
       if (answer.status === 204) return setNote('The run proposes no change.')
-      save(await answer.blob(), `${run.run_id}.patch`)
+      saveFile(await answer.blob(), `${run.run_id}.patch`)
       return setNote('')
     })
   return (
@@ -122,25 +115,5 @@ function PatchButton({ run, action, path }: { run: Run; action: Action; path: st
         </span>
       )}
     </>
-  )
-}
-
-function save(content: Blob, name: string): void {
-  const url = URL.createObjectURL(content)
-  const link = Object.assign(document.createElement('a'), { href: url, download: name })
-  link.click()
-  URL.revokeObjectURL(url)
-}
-
-type Pull = NonNullable<Run['publication']>['pulls'][number]
-
-/** Only the address of a web page becomes a link: what stands in an answer may be anything. */
-function PullLink({ pull }: { pull: Pull }) {
-  const text = `Pull request ${pull.number} (${pull.is_draft ? 'draft, ' : ''}${pull.state})`
-  if (!/^https?:\/\//.test(pull.url)) return <span>{text}</span>
-  return (
-    <a class="button" href={pull.url} target="_blank" rel="noreferrer">
-      {text}
-    </a>
   )
 }
