@@ -1,4 +1,4 @@
-import { type DiffLine, parseDiff } from '#platform/read-diff.ts'
+import { type DiffLine, parseDiff } from '#domain/read-diff.ts'
 import { visible, visibleName } from '../terminal-text.ts'
 
 /** A line of a unified diff as a person reads it: numbered, with the head of each file in one line. */

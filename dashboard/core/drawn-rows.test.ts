@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseDiff } from '#platform/read-diff.ts'
+import { parseDiff } from '#domain/read-diff.ts'
 import { languageOf, loadHighlight } from './diff-highlight.ts'
 import { markWords, pairLines, segmentsOf } from './drawn-rows.ts'
 

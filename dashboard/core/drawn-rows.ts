@@ -1,5 +1,5 @@
 import { diffWordsWithSpace } from 'diff'
-import type { DiffLine, Hunk } from '#platform/read-diff.ts'
+import type { DiffLine, Hunk } from '#domain/read-diff.ts'
 
 /** Lines beside each other, as the split view has them. What only one side has stands beside nothing. */
 export type LinePair = { left: DiffLine | undefined; right: DiffLine | undefined }

@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks'
-import { parseDiff } from '#platform/read-diff.ts'
+import { parseDiff } from '#domain/read-diff.ts'
 import { verdictOf } from '../../core/review-fold.ts'
 import { visibleText } from '../../core/review-words.ts'
 import { type CardProps, decideOne, startRejecting, toggle, toggleViewed, undo } from './review-screen.ts'

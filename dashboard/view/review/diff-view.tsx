@@ -1,6 +1,6 @@
 import { plural } from '#domain/timeline/words.ts'
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import { type DiffLine, type FileDiff, type Hunk, parseDiff } from '#platform/read-diff.ts'
+import { type DiffLine, type FileDiff, type Hunk, parseDiff } from '#domain/read-diff.ts'
 import { type Highlight, languageOf, loadHighlight } from '../../core/diff-highlight.ts'
 import { type LinePair, markWords, pairLines, type Range, segmentsOf, type Token } from '../../core/drawn-rows.ts'
 import { visibleText } from '../../core/review-words.ts'
