@@ -3,7 +3,7 @@ import { linkTo } from '../../core/route.ts'
 import { visibleText } from '../../core/review-words.ts'
 import { runTitle } from '../../core/run-words.ts'
 import { PageHead } from '../parts/page-head.tsx'
-import { ProblemBox } from '../parts/problem-box.tsx'
+import { LoadState } from '../parts/problem-box.tsx'
 import { QuestionBox } from './question-box.tsx'
 import { type AskedInRun, readInbox, waitsForApproval } from './read-questions.ts'
 import { useFollowed } from './use-followed.ts'
@@ -20,7 +20,7 @@ export function InboxPage() {
   return (
     <>
       <PageHead title="Inbox" />
-      {error !== undefined && <ProblemBox error={error} onRetry={again} />}
+      <LoadState {...{ value, error, again }} />
       {value === undefined && error === undefined && <p class="quiet">…</p>}
       {isEmpty && (
         <p class="quiet">Nobody asks anything. Questions and plans that wait for you come here by themselves.</p>

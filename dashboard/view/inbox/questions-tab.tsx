@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks'
 import type { Event } from '#client/wire.ts'
 import { usePage } from '../page-context.ts'
 import { useLoaded } from '../parts/use-loaded.ts'
-import { ProblemBox } from '../parts/problem-box.tsx'
+import { LoadState } from '../parts/problem-box.tsx'
 import { QuestionBox } from './question-box.tsx'
 import { readQuestions } from './read-questions.ts'
 import { useRun } from '../run/run-context.ts'
@@ -15,8 +15,7 @@ export function QuestionsTab({ runId }: { runId: string }) {
   const key = `questions ${runId} ${feed.era.value}`
   const { value, error, again } = useLoaded(key, (signal) => readQuestions(connection, runId, { signal }))
   useEffect(() => feed.onEvents((events) => events.some(mayChangeQuestions) && again()), [feed, again])
-  if (value === undefined)
-    return error === undefined ? <p class="quiet">…</p> : <ProblemBox error={error} onRetry={again} />
+  if (value === undefined) return <LoadState {...{ value, error, again }} />
   const open = value.filter(({ status }) => status === 'open')
   const over = value.filter(({ status }) => status !== 'open').toReversed()
   return (

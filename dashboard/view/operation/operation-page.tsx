@@ -3,7 +3,7 @@ import { adviceOnOperation } from '#domain/operation-advice.ts'
 import { linkTo } from '../../core/route.ts'
 import { visibleText } from '../../core/review-words.ts'
 import { PageHead } from '../parts/page-head.tsx'
-import { ProblemBox } from '../parts/problem-box.tsx'
+import { LoadState } from '../parts/problem-box.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { useFollowed } from '../inbox/use-followed.ts'
 import { OperationChanges } from './operation-changes.tsx'
@@ -27,7 +27,7 @@ export function OperationPage({ runId, operationId }: OperationProps) {
         <a href={linkTo({ page: 'run', runId, tab: 'operations' })}>Run {runId}</a>
       </nav>
       <PageHead title={visibleText(title)}>{value && <StatusBadge status={value.status} />}</PageHead>
-      {error !== undefined && <ProblemBox error={error} onRetry={again} />}
+      <LoadState {...{ value, error, again }} />
       {value !== undefined && (
         <>
           <Reason operation={value} />

@@ -1,3 +1,4 @@
+import type { Loaded } from './use-loaded.ts'
 import { NoAnswer, RemoraProblem } from '#client/connection.ts'
 
 /** Says what went wrong, with its code, and offers to try again. */
@@ -8,6 +9,12 @@ export function ProblemBox({ error, onRetry }: { error: unknown; onRetry?: () =>
       {onRetry && <button onClick={onRetry}>Try again</button>}
     </div>
   )
+}
+
+/** Says that something is still loaded, or what went wrong with that. */
+export function LoadState({ value, error, again }: Loaded<unknown>) {
+  if (error !== undefined) return <ProblemBox error={error} onRetry={again} />
+  return value === undefined ? <p class="quiet">…</p> : null
 }
 
 function wordsOf(error: unknown): string {

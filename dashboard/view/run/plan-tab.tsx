@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { RemoraProblem } from '#client/connection.ts'
 import { plural } from '#domain/timeline/words.ts'
 import type { Agenda, Run } from '#client/wire.ts'
-import { ProblemBox } from '../parts/problem-box.tsx'
+import { LoadState } from '../parts/problem-box.tsx'
 import { At, Since } from '../parts/times.tsx'
 import { AskingButton } from '../parts/ask-dialog.tsx'
 import { useAction } from '../parts/use-action.tsx'
@@ -22,11 +22,7 @@ export function PlanTab({ run }: { run: Run }) {
       return (
         <p class="quiet">The run has no objective, and so no plan to look at: its agents run on all that they take.</p>
       )
-    return agenda.error === undefined ? (
-      <p class="quiet">…</p>
-    ) : (
-      <ProblemBox error={agenda.error} onRetry={agenda.again} />
-    )
+    return <LoadState {...agenda} />
   }
   const { objective, approval, items, decisions, messages_waiting: messages } = agenda.value
   return (

@@ -2,7 +2,7 @@ import type { AgentPage as Agents, AgentView } from '#schemas/agent-schema.ts'
 import type { z } from 'zod'
 import { usePage } from '../page-context.ts'
 import { PageHead } from '../parts/page-head.tsx'
-import { ProblemBox } from '../parts/problem-box.tsx'
+import { LoadState } from '../parts/problem-box.tsx'
 import { useLoaded } from '../parts/use-loaded.ts'
 
 type Listed = z.infer<typeof Agents>
@@ -14,7 +14,7 @@ export function AgentsPage() {
   return (
     <>
       <PageHead title="Agents" />
-      {error !== undefined && <ProblemBox error={error} onRetry={again} />}
+      <LoadState {...{ value, error, again }} />
       <div class="stack">
         {value?.agents.map((agent) => (
           <AgentBox key={agent.name} agent={agent} />

@@ -3,7 +3,7 @@ import type { QueuePage, WorkerPage, WorkerView } from '#schemas/worker-schema.t
 import type { z } from 'zod'
 import { usePage } from '../page-context.ts'
 import { PageHead } from '../parts/page-head.tsx'
-import { ProblemBox } from '../parts/problem-box.tsx'
+import { LoadState } from '../parts/problem-box.tsx'
 import { Since } from '../parts/times.tsx'
 import { useLoaded } from '../parts/use-loaded.ts'
 
@@ -30,7 +30,7 @@ export function FleetPage() {
           Workers and queues are shared by all projects: only the token that the service was started with shows them.
         </p>
       )}
-      {error !== undefined && !isForbidden && <ProblemBox error={error} onRetry={again} />}
+      {!isForbidden && <LoadState {...{ value, error, again }} />}
       {value && <Fleet seen={value} />}
     </>
   )

@@ -3,7 +3,7 @@ import type { UsageView } from '#schemas/usage-schema.ts'
 import type { ProjectBudgetView } from '#schemas/project-schema.ts'
 import { usePage } from '../page-context.ts'
 import { PageHead } from '../parts/page-head.tsx'
-import { ProblemBox } from '../parts/problem-box.tsx'
+import { LoadState } from '../parts/problem-box.tsx'
 import { useLoaded } from '../parts/use-loaded.ts'
 
 const groups = ['day', 'agent', 'project'] as const
@@ -31,7 +31,7 @@ export function UsagePage() {
           </select>
         </label>
       </PageHead>
-      {usage.error !== undefined && <ProblemBox error={usage.error} onRetry={usage.again} />}
+      <LoadState {...usage} />
       {budget.value && <Today budget={budget.value} project={session.project_id} />}
       {usage.value && <Figures usage={usage.value} />}
     </>
