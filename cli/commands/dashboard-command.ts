@@ -41,7 +41,8 @@ const host = '127.0.0.1'
 
 /** Serves the page and passes what it asks on to `service`. CONFIG_006 for a port that cannot be had. */
 async function servePage(service: string, port: number): Promise<{ url: string; close(): Promise<void> }> {
-  const server = createServer(getRequestListener(pageOf(service).fetch))
+  const answer = getRequestListener(pageOf(service).fetch)
+  const server = createServer((request, response) => void answer(request, response))
   server.listen(port, host)
   await once(server, 'listening').catch((cause: unknown) => {
     throw new AppError('CONFIG_006', `port ${port} cannot be had (${String(cause)}): --port names another`, { cause })

@@ -45,7 +45,7 @@ const awayRestMs = 2_000
 export const publisher = { name: 'publisher', parseConfig, start: startPublisher } as const
 
 /** The one process with the key of the GitHub App takes webhooks, starts their runs, tells GitHub what became of them. */
-export function startPublisher(config: PublisherConfig, deps: ServiceDeps): Promise<PublisherService> {
+function startPublisher(config: PublisherConfig, deps: ServiceDeps): Promise<PublisherService> {
   const { storage, health, signingKeys } = config
   const { redisUrl } = storage
   const signer = openSigner(signingKeys)

@@ -20,7 +20,7 @@ const graceMs = 5_000
 export const setup = { name: 'setup', refuses: 'pathsFault', parseConfig, start: startSetup } as const
 
 /** Runs the setups of runs, one at a time, each in a process that has neither the stores nor a key of a model. */
-export function startSetup(config: SetupConfig, deps: ServiceDeps) {
+function startSetup(config: SetupConfig, deps: ServiceDeps) {
   const { storage, health, isolation } = config
   const { log } = deps
   const sandbox = openSandbox({ ...isolation.sandbox, places: 1 })

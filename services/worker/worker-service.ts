@@ -61,7 +61,7 @@ export type WorkerService = {
 export const worker = { name: 'worker', refuses: 'keyFault', parseConfig, start: startWorker } as const
 
 /** Starts a worker. It has no host credentials and no state of its own; any number of workers may run. */
-export async function startWorker(config: WorkerConfig, deps: ServiceDeps): Promise<WorkerService> {
+async function startWorker(config: WorkerConfig, deps: ServiceDeps): Promise<WorkerService> {
   const { log, redactor, writeLog } = deps
   const releaser = openReleaser()
   try {
