@@ -27,7 +27,7 @@ const { quick } = parseArgs({ options: { quick: { type: 'boolean', default: fals
 /** `heapEvents`: an hour at `rate` a second, if the page takes them in `heapLimitMs`. */
 const scale = quick
   ? { operations: 5_000, events: 5_000, loads: 3, rounds: 1, rate: 200, heapEvents: 10_000, heapLimitMs: 15_000 }
-  : { operations: 100_000, events: 100_000, loads: 10, rounds: 3, rate: 200, heapEvents: 720_000, heapLimitMs: 240_000 }
+  : { operations: 100_000, events: 100_000, loads: 10, rounds: 3, rate: 200, heapEvents: 720_000, heapLimitMs: 120_000 }
 const otherRuns = 30
 const token = 'only-for-the-page-bench'
 
@@ -40,6 +40,7 @@ try {
   const objects = openS3ObjectStore({ ...s3, credentials: s3 })
   releaser.add('objects', async () => objects.close())
   const ledger = openLedger(redis, { archive: openEventSegments(objects) })
+  const { origin } = await startBenchApi(stores, { REMORA_TOKEN: token, REMORA_REQUESTS_PER_SECOND: '0' })
   for (let made = 0; made < otherRuns; made += 1) await newRun(ledger)
   const workers = await openPlayedWorkers({ ledger, objects }, scale.operations)
   const { runId } = workers
@@ -48,7 +49,6 @@ try {
     repeatEvery(1_000, () => ledger.archiveEvents(runId)),
   )
   while ((await workers.seq()) < scale.events) await workers.burst()
-  const { origin } = await startBenchApi(stores, { REMORA_TOKEN: token, REMORA_REQUESTS_PER_SECOND: '0' })
   const browser = await openBenchBrowser(releaser)
   const linkTo = (place: string) => `${origin}/#/runs${place}&token=${token}`
   const link = linkTo(`/${runId}/operations`)

@@ -16,6 +16,8 @@ const keptEvents = 20_000
 /** The page is never more events behind than so many. */
 const mostBehind = 1_500
 const pollMs = 10
+/** Whoever is told nothing more for so long has missed something. */
+const patienceMs = 60_000
 
 const Metrics = z.object({ JSHeapUsedSize: z.number(), Nodes: z.number(), JSEventListeners: z.number() })
 
@@ -53,7 +55,11 @@ export async function measureHeap(
       else await workers.burst()
     }
     const seq = await workers.seq()
-    while ((await readTold(page)) < seq) await delay(pollMs)
+    const patientUntil = performance.now() + patienceMs
+    for (let told = await readTold(page); told < seq; told = await readTold(page)) {
+      if (performance.now() > patientUntil) throw new Error(`the page was told of ${told} events of ${seq}`)
+      await delay(pollMs)
+    }
     await untilWhole(page, seq)
     return seq
   }

@@ -68,7 +68,11 @@ export function openEventPages(options: EventPagesOptions) {
       void read(state)
     },
     /** Returns the events that follow from one, of those that are here. */
-    effectsOf: (seq: number): Event[] => [...pages.values()].flat().filter((event) => event.causation_seq === seq),
+    effectsOf(seq: number): Event[] {
+      const effects: Event[] = []
+      for (const page of pages.values()) for (const event of page) if (event.causation_seq === seq) effects.push(event)
+      return effects
+    },
     /** Tries again what could not be read. */
     retry(): void {
       state.error = undefined

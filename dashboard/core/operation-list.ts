@@ -24,28 +24,34 @@ const retryMs = 2_000
  */
 export function openOperationList(connection: Connection, runId: string, feed: RunFeed) {
   const closing = new AbortController()
-  const rows = new Map<string, OperationRow>()
+  const rows: OperationRow[] = []
+  const shown: readonly OperationRow[] = rows
+  const places = new Map<string, number>()
   const tree = openOutcomeTree()
   const version = signal(0)
   const draw = openRefresh(async () => void (version.value += 1), drawEveryMs, closing.signal)
   function set(row: OperationRow): void {
-    tree.set(row, rows.get(row.id))
-    rows.set(row.id, row)
+    const place = places.get(row.id) ?? rows.length
+    tree.set(row, rows[place])
+    places.set(row.id, place)
+    rows[place] = row
     draw()
   }
+  const get = (id = '') => rows[places.get(id) ?? -1]
   const path = `/v1/runs/${encodeURIComponent(runId)}/operations`
   const reader = openReader({ connection, path, set, signal: closing.signal })
 
   /** Forgets all: events were left out, or operations were planned once more, and those that they repeat do not count. */
   function begin(): void {
-    rows.clear()
+    rows.length = 0
+    places.clear()
     tree.clear()
     draw()
     reader.readAll()
   }
 
   function hear(event: Event): void {
-    const known = event.operation_id === undefined ? undefined : rows.get(event.operation_id)
+    const known = get(event.operation_id)
     const row = known && changedRow(known, event)
     if (row !== undefined) set(row)
     if (event.event === 'operations.repeated' || event.event === 'run.reopened') begin()
@@ -54,7 +60,9 @@ export function openOperationList(connection: Connection, runId: string, feed: R
 
   const stop = [feed.onEvents((events) => events.forEach(hear)), feed.era.subscribe(() => begin())]
   return {
-    rows,
+    /** Has them in the order of the plan; it is the same array all the time. */
+    rows: shown,
+    get,
     tree,
     version,
     isWhole: reader.isWhole,

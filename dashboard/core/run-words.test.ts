@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { hasWords, runTitle, totalsOf } from './run-words.ts'
+import { runTitle, totalsOf, wordsMatcher } from './run-words.ts'
 import { roughly } from './page-time.ts'
-import { requestOf, type Wish } from './wish.ts'
+import { requestOf, type RunForm } from './run-form.ts'
 
-const wish: Wish = {
+const form: RunForm = {
   agents: ['lint'],
   objective: '',
   isApproved: true,
@@ -13,9 +13,9 @@ const wish: Wish = {
 }
 
 test('a text has words in any order and in capitals or not, but not others', () => {
-  expect(hasWords('Document the Stock\nlint', 'stock DOC')).toBe(true)
-  expect(hasWords('Document the Stock', 'stock test')).toBe(false)
-  expect(hasWords('anything', '')).toBe(true)
+  expect(wordsMatcher('stock DOC')('Document the Stock\nlint')).toBe(true)
+  expect(wordsMatcher('stock test')('Document the Stock')).toBe(false)
+  expect(wordsMatcher('')('anything')).toBe(true)
 })
 
 test('operations that wait or are still to begin have not ended', () => {
@@ -43,9 +43,9 @@ test('durations have one or two units', () => {
   expect([900, 61_000, 3_700_000, 200_000_000].map(roughly)).toEqual(['1 s', '1 min 1 s', '1 h 1 min', '2 d 7 h'])
 })
 
-test('a wish becomes a request without what was left empty', () => {
-  expect(requestOf({ ...wish, agents: [] })).toBeUndefined()
-  expect(requestOf({ ...wish, paths: 'src/**  docs', operations: '5', budget: 'x' })).toEqual({
+test('a form becomes a request without what was left empty', () => {
+  expect(requestOf({ ...form, agents: [] })).toBeUndefined()
+  expect(requestOf({ ...form, paths: 'src/**  docs', operations: '5', budget: 'x' })).toEqual({
     agents: ['lint'],
     paths: ['src/**', 'docs'],
     limits: { operations: 5 },
@@ -53,6 +53,6 @@ test('a wish becomes a request without what was left empty', () => {
 })
 
 test('only an objective has a plan to approve', () => {
-  expect(requestOf(wish)).toEqual({ agents: ['lint'] })
-  expect(requestOf({ ...wish, objective: ' x ' })).toMatchObject({ objective: 'x', approval: 'plan' })
+  expect(requestOf(form)).toEqual({ agents: ['lint'] })
+  expect(requestOf({ ...form, objective: ' x ' })).toMatchObject({ objective: 'x', approval: 'plan' })
 })

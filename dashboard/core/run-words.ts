@@ -27,16 +27,16 @@ export function repositoryName({ repository }: Pick<RunSummary, 'repository'>): 
 export function matchesRun(run: RunSummary, words: string): boolean {
   const { objective = '', agents, labels } = run.request
   const labelTexts = Object.entries(labels).map(([name, text]) => `${name}=${text}`)
-  return hasWords([run.run_id, objective, ...agents, ...labelTexts, repositoryName(run)].join('\n'), words)
+  return wordsMatcher(words)([run.run_id, objective, ...agents, ...labelTexts, repositoryName(run)].join('\n'))
 }
 
-/** Says whether each of the words stands in a text, in capitals or not. */
-export function hasWords(text: string, words: string): boolean {
-  const searched = text.toLowerCase()
-  return words
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => searched.includes(word))
+/** Returns whether each of the words stands in a text, in capitals or not. */
+export function wordsMatcher(words: string): (text: string) => boolean {
+  const wanted = words.toLowerCase().split(/\s+/)
+  return (text) => {
+    const searched = text.toLowerCase()
+    return wanted.every((word) => searched.includes(word))
+  }
 }
 
 export type Counts = Readonly<Record<string, number>>

@@ -11,7 +11,7 @@ export function LoadLine({ run, list }: { run: Run; list: OperationList }) {
   if (total === 0) return <span class="quiet">Nothing is planned yet.</span>
   return (
     <span class="quiet" role="status">
-      {figure(list.rows.size)} {list.isWhole.value ? 'operations' : `of ${figure(total)} operations read …`}
+      {figure(list.rows.length)} {list.isWhole.value ? 'operations' : `of ${figure(total)} operations read …`}
     </span>
   )
 }

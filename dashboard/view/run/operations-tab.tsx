@@ -4,7 +4,7 @@ import { formatSeconds, nodePlace } from '#domain/timeline/words.ts'
 import type { Run } from '#client/wire.ts'
 import type { OperationRow } from '../../core/outcome-tree.ts'
 import { linkTo } from '../../core/route.ts'
-import { hasWords, operationStatuses } from '../../core/run-words.ts'
+import { operationStatuses, wordsMatcher } from '../../core/run-words.ts'
 import { Choice, SearchField } from '../parts/choice.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
 import { VirtualList } from '../parts/virtual-list.tsx'
@@ -20,7 +20,7 @@ export function OperationsTab({ run }: { run: Run }) {
   const list = useRun().operations()
   const version = list.version.value
   const [filter, setFilter] = useState<Filter>({ status: '', agent: '', words: '' })
-  const rows = useMemo(() => [...list.rows.values()].filter((row) => matches(row, filter)), [version, filter])
+  const rows = useMemo(() => filtered(list.rows, filter), [version, filter])
   const counted = operationStatuses.map((name) => [name, `${name} (${figure(run.counts[name])})`] as const)
   const agents = [...new Set(run.funnel.map((part) => part.agent).concat(run.request.agents))].toSorted()
   return (
@@ -90,7 +90,11 @@ function OperationLine({ row, runId }: { row: OperationRow; runId: string }) {
   )
 }
 
-function matches(row: OperationRow, { status, agent, words }: Filter): boolean {
-  if ((status !== '' && row.status !== status) || (agent !== '' && row.agent !== agent)) return false
-  return words === '' || hasWords(`${row.path} ${row.name} ${row.code ?? ''} ${row.id}`, words)
+function filtered(rows: readonly OperationRow[], { status, agent, words }: Filter): readonly OperationRow[] {
+  if (status === '' && agent === '' && words === '') return rows
+  const hasThem = wordsMatcher(words)
+  return rows.filter((row) => {
+    if ((status !== '' && row.status !== status) || (agent !== '' && row.agent !== agent)) return false
+    return words === '' || hasThem(`${row.path} ${row.name} ${row.code ?? ''} ${row.id}`)
+  })
 }

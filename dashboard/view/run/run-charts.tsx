@@ -30,10 +30,10 @@ export function RunCharts({ run }: { run: Run }) {
 function HistoryCharts({ run }: { run: Run }) {
   const list = useRun().operations()
   const version = list.version.value
-  const history = useMemo(() => historyOf(list.rows.values(), Date.parse(run.accepted_at)), [version])
+  const history = useMemo(() => historyOf(list.rows, Date.parse(run.accepted_at)), [version])
   return (
     <>
-      {!list.isWhole.value && <p class="quiet">{figure(list.rows.size)} operations read …</p>}
+      {!list.isWhole.value && <p class="quiet">{figure(list.rows.length)} operations read …</p>}
       <div class="columns">
         <Chart name="Operations that had ended" times={history.times} values={history.ended} colour="--good-bar" />
         <Chart name="Tokens that these had used" times={history.times} values={history.tokens} colour="--busy-bar" />

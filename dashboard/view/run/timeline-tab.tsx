@@ -8,6 +8,7 @@ import { Choice } from '../parts/choice.tsx'
 import { ProblemBox } from '../parts/problem-box.tsx'
 import { useLoaded } from '../parts/use-loaded.ts'
 import { VirtualList } from '../parts/virtual-list.tsx'
+import { openRefresh } from '../../core/refresh.ts'
 import { readUnasked } from '../../core/operation-list.ts'
 import { totalsOf } from '../../core/run-words.ts'
 import { usePage } from '../page-context.ts'
@@ -100,7 +101,7 @@ function EventList({ pages, base, follows, target, selected, setSelected, onScro
   const { operations, feed } = useRun()
   // Of a large run they are read only where somebody asks for them.
   const total = totalsOf(feed.run.value?.counts ?? {}).total
-  const rows = total <= readUnasked ? operations().rows : undefined
+  const list = total <= readUnasked ? operations() : undefined
   return (
     <VirtualList
       count={Math.max(0, Math.min(mostRows, pages.count() - base))}
@@ -117,7 +118,7 @@ function EventList({ pages, base, follows, target, selected, setSelected, onScro
           <EventRow
             event={event}
             before={pages.at(base + index - 1)}
-            operation={rows?.get(event?.operation_id ?? '')}
+            operation={list?.get(event?.operation_id)}
             {...{ isSelected, onSelect: setSelected }}
           />
         )
@@ -126,12 +127,17 @@ function EventList({ pages, base, follows, target, selected, setSelected, onScro
   )
 }
 
+/** Events may come by the hundred in a second: more often nobody can read them. */
+const drawEveryMs = 100
+
 /** Keeps the events of a category, and draws again when there are others. */
 function useEventPages(category: string, length: number): EventPages {
   const { connection } = usePage()
   const { feed, runId } = useRun()
   const [, draw] = useReducer((times: number) => times + 1, 0)
   const era = feed.era.value
+  const closing = useMemo(() => new AbortController(), [])
+  useEffect(() => () => closing.abort(), [])
   const pages = useMemo(() => {
     const path = `/v1/runs/${encodeURIComponent(runId)}/events`
     const isFiltered = category !== ''
@@ -140,7 +146,7 @@ function useEventPages(category: string, length: number): EventPages {
         connection.json<EventPage>(path, { query: { after, limit: 200, category: isFiltered ? category : undefined } }),
       isFiltered,
       length,
-      onChange: oncePerFrame(() => draw(undefined)),
+      onChange: openRefresh(async () => draw(undefined), drawEveryMs, closing.signal),
     })
   }, [category, era])
   useEffect(
@@ -149,19 +155,6 @@ function useEventPages(category: string, length: number): EventPages {
     [pages],
   )
   return pages
-}
-
-/** Events may come by the hundred in a second: the list is drawn once for all of a frame. */
-function oncePerFrame(draw: () => void): () => void {
-  let isDue = false
-  return () => {
-    if (isDue) return
-    isDue = true
-    requestAnimationFrame(() => {
-      isDue = false
-      draw()
-    })
-  }
 }
 
 function CategoryChoice({ category, onChange }: { category: string; onChange: (category: string) => void }) {

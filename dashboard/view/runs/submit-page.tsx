@@ -2,15 +2,15 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { RunRequest } from '#client/wire.ts'
 import { isArchive, packFiles, type PickedFile } from '../../core/pack-files.ts'
 import { linkTo } from '../../core/route.ts'
-import { type Estimate, estimate, requestOf, startRun, type Wish } from '../../core/wish.ts'
+import { type Estimate, estimate, requestOf, startRun, type RunForm } from '../../core/run-form.ts'
 import { PageHead } from '../parts/page-head.tsx'
 import { useAction } from '../parts/use-action.tsx'
 import { useMayWrite, usePage } from '../page-context.ts'
 import { EstimateBox } from './estimate-box.tsx'
 import { SourcePicker } from './source-picker.tsx'
-import { WishFields } from './wish-fields.tsx'
+import { RunFormFields } from './run-form-fields.tsx'
 
-const emptyWish: Wish = {
+const emptyForm: RunForm = {
   agents: [],
   objective: '',
   isApproved: true,
@@ -35,8 +35,8 @@ export function SubmitPage() {
 
 function SubmitForm() {
   const [files, setFiles] = useState<readonly PickedFile[]>([])
-  const [wish, setWish] = useState(emptyWish)
-  const request = requestOf(wish)
+  const [form, setForm] = useState(emptyForm)
+  const request = requestOf(form)
   const { action, estimated, setEstimated, look, start } = useSending(files, request)
   const isReady = files.length > 0 && request !== undefined && !action.isBusy
   return (
@@ -49,10 +49,10 @@ function SubmitForm() {
           setEstimated(undefined)
         }}
       />
-      <WishFields
-        wish={wish}
+      <RunFormFields
+        form={form}
         onChange={(part) => {
-          setWish({ ...wish, ...part })
+          setForm({ ...form, ...part })
           setEstimated(undefined)
         }}
       />

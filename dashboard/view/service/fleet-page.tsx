@@ -4,10 +4,29 @@ import type { z } from 'zod'
 import { usePage } from '../page-context.ts'
 import { PageHead } from '../parts/page-head.tsx'
 import { LoadState } from '../parts/problem-box.tsx'
+import { TableBox } from '../parts/table-box.tsx'
 import { Since } from '../parts/times.tsx'
 import { useLoaded } from '../parts/use-loaded.ts'
 
 type Seen = z.infer<typeof WorkerPage> & z.infer<typeof QueuePage>
+
+const queuesColumns = [['Queue'], ['Waiting', 'num'], ['Active', 'num'], ['Put off', 'num']] as const
+const workersColumns = [
+  ['Worker'],
+  ['Version'],
+  ['Started'],
+  ['Slots', 'num'],
+  ['Requests waiting', 'num'],
+  ['Models'],
+  ['Object store'],
+] as const
+const serversColumns = [
+  ['Server'],
+  ['In flight', 'num'],
+  ['Limit now', 'num'],
+  ['At most', 'num'],
+  ['Breakers'],
+] as const
 
 /** Shows the workers that live, the model servers as each of them sees it, and the queues. Only the operator's token may see them. */
 export function FleetPage() {
@@ -53,28 +72,16 @@ function Fleet({ seen: { workers, queues } }: { seen: Seen }) {
       </section>
       <section>
         <h2>Queues</h2>
-        <div class="table-box">
-          <table>
-            <thead>
-              <tr>
-                <th>Queue</th>
-                <th class="num">Waiting</th>
-                <th class="num">Active</th>
-                <th class="num">Put off</th>
-              </tr>
-            </thead>
-            <tbody>
-              {queues.map(({ queue, waiting, active, delayed }) => (
-                <tr key={queue}>
-                  <td>{queue}</td>
-                  <td class="num">{waiting}</td>
-                  <td class="num">{active}</td>
-                  <td class="num">{delayed}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <TableBox label="Queues" columns={queuesColumns}>
+          {queues.map(({ queue, waiting, active, delayed }) => (
+            <tr key={queue}>
+              <td>{queue}</td>
+              <td class="num">{waiting}</td>
+              <td class="num">{active}</td>
+              <td class="num">{delayed}</td>
+            </tr>
+          ))}
+        </TableBox>
       </section>
     </div>
   )
@@ -82,36 +89,21 @@ function Fleet({ seen: { workers, queues } }: { seen: Seen }) {
 
 function Workers({ workers }: { workers: readonly WorkerView[] }) {
   return (
-    <div class="table-box">
-      <table>
-        <thead>
-          <tr>
-            <th>Worker</th>
-            <th>Version</th>
-            <th>Started</th>
-            <th class="num">Slots</th>
-            <th class="num">Requests waiting</th>
-            <th>Models</th>
-            <th>Object store</th>
-          </tr>
-        </thead>
-        <tbody>
-          {workers.map((worker) => (
-            <tr key={worker.worker_id}>
-              <td class="mono">{worker.worker_id}</td>
-              <td>{worker.version}</td>
-              <td>
-                <Since ts={worker.started_at} />
-              </td>
-              <td class="num">{worker.slots}</td>
-              <td class="num">{worker.requests_waiting}</td>
-              <td>{worker.models.map(modelText).join(', ')}</td>
-              <td>{worker.object_store ?? 'works'}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <TableBox label="Workers" columns={workersColumns}>
+      {workers.map((worker) => (
+        <tr key={worker.worker_id}>
+          <td class="mono">{worker.worker_id}</td>
+          <td>{worker.version}</td>
+          <td>
+            <Since ts={worker.started_at} />
+          </td>
+          <td class="num">{worker.slots}</td>
+          <td class="num">{worker.requests_waiting}</td>
+          <td>{worker.models.map(modelText).join(', ')}</td>
+          <td>{worker.object_store ?? 'works'}</td>
+        </tr>
+      ))}
+    </TableBox>
   )
 }
 
@@ -128,30 +120,17 @@ function Servers({ workers }: { workers: readonly WorkerView[] }) {
   )
   if (byUrl.size === 0) return <p class="quiet">No worker has a model server.</p>
   return (
-    <div class="table-box">
-      <table>
-        <thead>
-          <tr>
-            <th>Server</th>
-            <th class="num">In flight</th>
-            <th class="num">Limit now</th>
-            <th class="num">At most</th>
-            <th>Breakers</th>
-          </tr>
-        </thead>
-        <tbody>
-          {[...byUrl].map(([url, seen]) => (
-            <tr key={url}>
-              <td class="mono">{url}</td>
-              <td class="num">{sumOf(seen.map((server) => server.in_flight))}</td>
-              <td class="num">{sumOf(seen.map(({ limit }) => limit))}</td>
-              <td class="num">{Math.max(...seen.map((server) => server.max_in_flight))}</td>
-              <td>{breakersOf(seen)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <TableBox label="Servers" columns={serversColumns}>
+      {[...byUrl].map(([url, seen]) => (
+        <tr key={url}>
+          <td class="mono">{url}</td>
+          <td class="num">{sumOf(seen.map((server) => server.in_flight))}</td>
+          <td class="num">{sumOf(seen.map(({ limit }) => limit))}</td>
+          <td class="num">{Math.max(...seen.map((server) => server.max_in_flight))}</td>
+          <td>{breakersOf(seen)}</td>
+        </tr>
+      ))}
+    </TableBox>
   )
 }
 

@@ -1,13 +1,14 @@
+import { figure } from '#domain/figure.ts'
 import { useState } from 'preact/hooks'
 import type { UsageView } from '#schemas/usage-schema.ts'
 import type { ProjectBudgetView } from '#schemas/project-schema.ts'
 import { usePage } from '../page-context.ts'
 import { PageHead } from '../parts/page-head.tsx'
+import { TableBox } from '../parts/table-box.tsx'
 import { LoadState } from '../parts/problem-box.tsx'
 import { useLoaded } from '../parts/use-loaded.ts'
 
 const groups = ['day', 'agent', 'project'] as const
-const number = new Intl.NumberFormat()
 
 /** Shows what was used, and what a day's budget of the project has left. */
 export function UsagePage() {
@@ -42,53 +43,47 @@ function Today({ budget, project }: { budget: ProjectBudgetView; project: string
   const { tokens_per_day: most, used_today: used } = budget
   return (
     <p>
-      Today the project {project} has used {number.format(used)} tokens
-      {most === null ? '; it may use any number.' : ` of the ${number.format(most)} that it may use a day.`}
+      Today the project {project} has used {figure(used)} tokens
+      {most === null ? '; it may use any number.' : ` of the ${figure(most)} that it may use a day.`}
     </p>
   )
 }
 
+const columns = [
+  'Operations',
+  'Requests',
+  'Prompt tokens',
+  'Completion tokens',
+  'Proposed',
+  'Accepted',
+  'Tokens for each accepted',
+]
+
 function Figures({ usage: { since, until, by, rows, total } }: { usage: UsageView }) {
   return (
-    <div class="table-box">
-      <table>
-        <caption class="quiet">
-          {since} to {until}
-        </caption>
-        <thead>
-          <tr>
-            <th>{by}</th>
-            <th class="num">Operations</th>
-            <th class="num">Requests</th>
-            <th class="num">Prompt tokens</th>
-            <th class="num">Completion tokens</th>
-            <th class="num">Proposed</th>
-            <th class="num">Accepted</th>
-            <th class="num">Tokens for each accepted</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <FigureRow key={row.of} name={row.of} figures={row} />
-          ))}
-        </tbody>
-        <tfoot>
-          <FigureRow name="all" figures={total} />
-        </tfoot>
-      </table>
-    </div>
+    <>
+      <p class="quiet">
+        {since} to {until}
+      </p>
+      <TableBox label="Usage" columns={[[by], ...columns.map((name) => [name, 'num'] as const)]}>
+        {rows.map((row) => (
+          <FigureRow key={row.of} name={row.of} figures={row} />
+        ))}
+        <FigureRow name="all" figures={total} />
+      </TableBox>
+    </>
   )
 }
 
 function FigureRow({ name, figures }: { name: string; figures: UsageView['total'] }) {
   const { operations, turns, prompt_tokens: prompt, completion_tokens: completion, proposed, accepted } = figures
-  const each = accepted === 0 ? '–' : number.format(Math.round((prompt + completion) / accepted))
+  const each = accepted === 0 ? '–' : figure(Math.round((prompt + completion) / accepted))
   return (
     <tr>
       <td>{name}</td>
-      {[operations, turns, prompt, completion, proposed, accepted].map((figure, at) => (
+      {[operations, turns, prompt, completion, proposed, accepted].map((count, at) => (
         <td key={at} class="num">
-          {number.format(figure)}
+          {figure(count)}
         </td>
       ))}
       <td class="num">{each}</td>

@@ -1,34 +1,34 @@
 import type { AgentPage } from '#schemas/agent-schema.ts'
 import type { z } from 'zod'
-import type { Wish } from '../../core/wish.ts'
+import type { RunForm } from '../../core/run-form.ts'
 import { ProblemBox } from '../parts/problem-box.tsx'
 import { useLoaded } from '../parts/use-loaded.ts'
 import { usePage } from '../page-context.ts'
 
 type Listed = z.infer<typeof AgentPage>
 
-type FieldProps = { wish: Wish; onChange: (part: Partial<Wish>) => void }
+type FieldProps = { form: RunForm; onChange: (part: Partial<RunForm>) => void }
 
 /** Asks who is to do what, and where. */
-export function WishFields({ wish, onChange }: FieldProps) {
+export function RunFormFields({ form, onChange }: FieldProps) {
   return (
     <>
-      <AgentFields {...{ wish, onChange }} />
+      <AgentFields {...{ form, onChange }} />
       <label class="field">
         Objective
         <span class="quiet">
           What is to be reached: a model plans which agents do what. Leave it empty to run the agents on all code.
         </span>
         <textarea
-          value={wish.objective}
+          value={form.objective}
           onInput={({ currentTarget }) => onChange({ objective: currentTarget.value })}
         />
       </label>
-      {wish.objective.trim() !== '' && (
+      {form.objective.trim() !== '' && (
         <label class="check">
           <input
             type="checkbox"
-            checked={wish.isApproved}
+            checked={form.isApproved}
             onChange={({ currentTarget }) => onChange({ isApproved: currentTarget.checked })}
           />
           Do nothing of the plan before I have approved it
@@ -38,17 +38,17 @@ export function WishFields({ wish, onChange }: FieldProps) {
         label="Paths"
         name="paths"
         hint="files, folders or globs, such as src/**/*.py; empty: all"
-        {...{ wish, onChange }}
+        {...{ form, onChange }}
       />
       <div class="row">
-        <TextField label="At most so many operations" name="operations" isNumber {...{ wish, onChange }} />
-        <TextField label="Budget in tokens" name="budget" isNumber {...{ wish, onChange }} />
+        <TextField label="At most so many operations" name="operations" isNumber {...{ form, onChange }} />
+        <TextField label="Budget in tokens" name="budget" isNumber {...{ form, onChange }} />
       </div>
     </>
   )
 }
 
-function AgentFields({ wish, onChange }: FieldProps) {
+function AgentFields({ form, onChange }: FieldProps) {
   const { connection } = usePage()
   const { value, error, again } = useLoaded('agents', (signal) => connection.json<Listed>('/v1/agents', { signal }))
   return (
@@ -60,8 +60,8 @@ function AgentFields({ wish, onChange }: FieldProps) {
           <label key={name} class="check" title={description ?? undefined}>
             <input
               type="checkbox"
-              checked={wish.agents.includes(name)}
-              onChange={({ currentTarget }) => onChange({ agents: toggled(wish.agents, name, currentTarget.checked) })}
+              checked={form.agents.includes(name)}
+              onChange={({ currentTarget }) => onChange({ agents: toggled(form.agents, name, currentTarget.checked) })}
             />
             {name}
           </label>
@@ -78,7 +78,7 @@ type TextFieldProps = FieldProps & {
   isNumber?: boolean
 }
 
-function TextField({ label, name, hint, isNumber, wish, onChange }: TextFieldProps) {
+function TextField({ label, name, hint, isNumber, form, onChange }: TextFieldProps) {
   return (
     <label class="field">
       {label}
@@ -86,7 +86,7 @@ function TextField({ label, name, hint, isNumber, wish, onChange }: TextFieldPro
         type="text"
         inputmode={isNumber === true ? 'numeric' : 'text'}
         placeholder={hint}
-        value={wish[name]}
+        value={form[name]}
         onInput={({ currentTarget }) => onChange({ [name]: currentTarget.value })}
       />
     </label>

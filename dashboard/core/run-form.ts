@@ -5,7 +5,7 @@ import type { Agenda, Run, RunRequest } from '#client/wire.ts'
 import type { PlanView } from '#schemas/plan-schema.ts'
 
 /** Holds what somebody has filled in. Lists are as they were written. */
-export type Wish = {
+export type RunForm = {
   agents: readonly string[]
   objective: string
   isApproved: boolean
@@ -19,16 +19,16 @@ export type Estimate = { run: Run; plan?: PlanView; agenda?: Agenda }
 
 const listed = (text: string) => text.split(/[\s,]+/).filter((part) => part !== '')
 
-/** Makes the request that a wish comes to; undefined while neither agents nor an objective are named. */
-export function requestOf(wish: Wish): RunRequest | undefined {
-  const agents = [...wish.agents]
-  const objective = wish.objective.trim()
-  const paths = listed(wish.paths)
-  const [operations, tokens] = [Number(wish.operations), Number(wish.budget)]
+/** Makes the request that a form comes to; undefined while neither agents nor an objective are named. */
+export function requestOf(form: RunForm): RunRequest | undefined {
+  const agents = [...form.agents]
+  const objective = form.objective.trim()
+  const paths = listed(form.paths)
+  const [operations, tokens] = [Number(form.operations), Number(form.budget)]
   if (agents.length === 0 && objective === '') return undefined
   return {
     agents,
-    ...(objective !== '' && { objective, ...(wish.isApproved && { approval: 'plan' as const }) }),
+    ...(objective !== '' && { objective, ...(form.isApproved && { approval: 'plan' as const }) }),
     ...(paths.length > 0 && { paths }),
     ...(operations > 0 && { limits: { operations } }),
     ...(tokens > 0 && { budget: { tokens } }),
