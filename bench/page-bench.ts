@@ -27,7 +27,7 @@ const { quick } = parseArgs({ options: { quick: { type: 'boolean', default: fals
 /** `heapEvents`: an hour at `rate` a second, if the page takes them in `heapLimitMs`. */
 const scale = quick
   ? { operations: 5_000, events: 5_000, loads: 3, rounds: 1, rate: 200, heapEvents: 10_000, heapLimitMs: 15_000 }
-  : { operations: 100_000, events: 100_000, loads: 10, rounds: 3, rate: 200, heapEvents: 720_000, heapLimitMs: 120_000 }
+  : { operations: 100_000, events: 20_000, loads: 4, rounds: 2, rate: 200, heapEvents: 720_000, heapLimitMs: 60_000 }
 const otherRuns = 30
 const token = 'only-for-the-page-bench'
 
@@ -59,15 +59,18 @@ try {
   ]
   const loads: { place: LoadedPlace; loads: Load[] }[] = places.map((place) => ({ place, loads: [] }))
   const load: number[] = []
-  const noteLoad = () => load.push(loadavg()[0] ?? 0)
+  const noteLoad = (part: string) => {
+    load.push(loadavg()[0] ?? 0)
+    process.stderr.write(`${part}, after ${Math.round((performance.now() - startedAt) / 1_000)} s\n`)
+  }
 
-  noteLoad()
+  noteLoad('loads')
   for (let at = 0; at < scale.loads; at += 1)
     for (const { place, loads: own } of loads) own.push(await measureLoad(browser, place))
-  noteLoad()
+  noteLoad('interactions')
   const { rounds, rate, heapEvents: events, heapLimitMs: limitMs } = scale
   const interactions = await measureInteractions(browser, workers, { link, operations, rounds, rate })
-  noteLoad()
+  noteLoad('memory')
   const heap = await measureHeap(browser, workers, { link, operations, events, limitMs })
   const files = await builtFiles(join(repository, 'dashboard/dist'))
   const versions = { redisVersion: await redisVersion(redis), browserVersion: browser.version }
