@@ -24,29 +24,15 @@ const retryMs = 2_000
  */
 export function openOperationList(connection: Connection, runId: string, feed: RunFeed) {
   const closing = new AbortController()
-  const rows: OperationRow[] = []
-  const shown: readonly OperationRow[] = rows
-  const places = new Map<string, number>()
-  const tree = openOutcomeTree()
   const version = signal(0)
   const draw = openRefresh(async () => void (version.value += 1), drawEveryMs, closing.signal)
-  function set(row: OperationRow): void {
-    const place = places.get(row.id) ?? rows.length
-    tree.set(row, rows[place])
-    places.set(row.id, place)
-    rows[place] = row
-    draw()
-  }
-  const get = (id = '') => rows[places.get(id) ?? -1]
+  const { rows, tree, get, set, clear } = openRows(draw)
   const path = `/v1/runs/${encodeURIComponent(runId)}/operations`
   const reader = openReader({ connection, path, set, signal: closing.signal })
 
   /** Forgets all: events were left out, or operations were planned once more, and those that they repeat do not count. */
   function begin(): void {
-    rows.length = 0
-    places.clear()
-    tree.clear()
-    draw()
+    clear()
     reader.readAll()
   }
 
@@ -60,8 +46,7 @@ export function openOperationList(connection: Connection, runId: string, feed: R
 
   const stop = [feed.onEvents((events) => events.forEach(hear)), feed.era.subscribe(() => begin())]
   return {
-    /** Has them in the order of the plan; it is the same array all the time. */
-    rows: shown,
+    rows,
     get,
     tree,
     version,
@@ -70,6 +55,32 @@ export function openOperationList(connection: Connection, runId: string, feed: R
     close() {
       closing.abort()
       for (const end of stop) end()
+    },
+  }
+}
+
+/** Keeps operations in the order in which they came, in one array all the time, and folded into a tree. */
+function openRows(onChange: () => void) {
+  const kept: OperationRow[] = []
+  const rows: readonly OperationRow[] = kept
+  const places = new Map<string, number>()
+  const tree = openOutcomeTree()
+  return {
+    rows,
+    tree,
+    get: (id = '') => kept[places.get(id) ?? -1],
+    set(row: OperationRow): void {
+      const place = places.get(row.id) ?? kept.length
+      tree.set(row, kept[place])
+      places.set(row.id, place)
+      kept[place] = row
+      onChange()
+    },
+    clear(): void {
+      kept.length = 0
+      places.clear()
+      tree.clear()
+      onChange()
     },
   }
 }

@@ -33,6 +33,8 @@ export function openReviewDesk({ connection, runId, feed, me }: DeskOptions) {
     /** Counts the change sets that were made since the list was read. */
     fresh: signal(0),
     notice: signal<Notice | undefined>(undefined),
+    /** Somebody has asked here for the pull request, of which nothing is known since. */
+    isPullAsked: signal(false),
   }
   const list = openList(connection, { runPath, signal: closing.signal, state })
   const take = (event: Event) => {
@@ -43,6 +45,7 @@ export function openReviewDesk({ connection, runId, feed, me }: DeskOptions) {
     if (event.event === 'run.completed' || event.event === 'run.reopened' || event.event === 'run.failed')
       void list.read()
     state.notice.value = publicationNotice(event) ?? state.notice.value
+    if (event.event.startsWith('publication.')) state.isPullAsked.value = false
   }
   const ignore = feed.onEvents((events) => events.forEach(take))
   let era: number | undefined

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { runTitle, totalsOf, wordsMatcher } from './run-words.ts'
 import { roughly } from './page-time.ts'
-import { requestOf, type RunForm } from './run-form.ts'
+import { requestOf, type RunForm } from './new-run-form.ts'
 
 const form: RunForm = {
   agents: ['lint'],

@@ -83,7 +83,7 @@ function PlanLists({ plan }: { plan: BulkPlan }) {
       {leftOut.length > 0 && (
         <Named title={`${plural(leftOut.length, 'change')} will be left for you to decide on`} sets={leftOut} />
       )}
-      {otherwise > 0 && <p class="quiet">{plural(otherwise, 'change')} stay as somebody has decided before.</p>}
+      {otherwise > 0 && <p class="quiet">Left as decided before: {plural(otherwise, 'change')}.</p>}
       {already > 0 && (
         <p class="quiet">
           {plural(already, 'change')} {already === 1 ? 'is' : 'are'} {done[verdict]} already.

@@ -58,7 +58,7 @@ function RejectButtons({ rejecting, isByProgram }: Pick<ReviewScreen, 'rejecting
             checked={given.isRetried}
             onChange={(event) => (rejecting.value = { ...given, isRetried: event.currentTarget.checked })}
           />
-          Have the agent try again with this word
+          Have the agent try again with this word: the run goes on
         </label>
       )}
       <span class="push" />

@@ -36,11 +36,6 @@ export function ReviewActions({ screen, mayDecide }: { screen: ReviewScreen; may
           <button disabled={shown === 0} onClick={() => (screen.dialog.value = { kind: 'bulk', verdict: 'reject' })}>
             Reject all shown …
           </button>
-          {isOver && rejected.length > 0 && (
-            <button disabled={busy !== undefined} onClick={doing('retry', () => retryRejected(desk))}>
-              Retry {plural(rejected.length, 'rejected one')}
-            </button>
-          )}
         </>
       )}
       <button disabled={accepted === 0 || busy !== undefined} onClick={doing('patch', () => savePatch(desk))}>
@@ -53,6 +48,11 @@ export function ReviewActions({ screen, mayDecide }: { screen: ReviewScreen; may
           isAble={accepted > 0 && busy === undefined}
           onAsk={doing('publish', () => publish(desk))}
         />
+      )}
+      {mayDecide && isOver && rejected.length > 0 && (
+        <button disabled={busy !== undefined} onClick={doing('retry', () => retryRejected(desk))}>
+          Have {plural(rejected.length, 'rejected change')} made anew
+        </button>
       )}
     </div>
   )
@@ -73,6 +73,11 @@ function PullRequest({ desk, isAble, onAsk }: { desk: ReviewDesk; isAble: boolea
         {isOpen ? 'Bring the pull request up to date' : 'Open the pull request'}
       </button>
       {why !== undefined && <span class="quiet small">{why}.</span>}
+      {desk.isPullAsked.value && (
+        <span class="quiet small" role="status">
+          Asked for: it is made, and then shown in the head of the run.
+        </span>
+      )}
     </>
   )
 }
@@ -85,7 +90,7 @@ function mayBeRetried({ change, sending }: ReviewedSet): boolean {
 
 async function publish(desk: ReviewDesk): Promise<void> {
   await desk.connection.json<PublicationAsked>(`${desk.runPath}/publish`, { method: 'POST' })
-  desk.notice.value = { text: 'The pull request was asked for; it is here when it is open.', tone: 'quiet' }
+  desk.isPullAsked.value = true
 }
 
 async function retryRejected(desk: ReviewDesk): Promise<void> {

@@ -144,7 +144,7 @@ export function undo(screen: ReviewScreen, id: string): void {
 export function startRejecting(screen: ReviewScreen, id: string): void {
   const change = screen.desk.sets.value.get(id)?.change
   // A program would make the same change again.
-  if (change !== undefined) screen.rejecting.value = { id, reason: '', isRetried: change.rules.length === 0 }
+  if (change !== undefined) screen.rejecting.value = { id, reason: '', isRetried: false }
 }
 
 /** Sends what was written. Without a word the change is rejected, too, but nobody is to try it again. */

@@ -156,7 +156,7 @@ function wordsOf(link: Link): string {
       if (link.isAnew) return 'live; too much had happened meanwhile, so all was read anew'
       return link.missed === 0 ? 'live' : `live; ${plural(link.missed, 'event')} were missed and are shown`
     case 'ended':
-      return 'ended; what is decided about it is followed'
+      return 'ended; new decisions still show here'
     case 'broken':
       return 'not connected, trying again'
     case 'gone':

@@ -3,7 +3,7 @@ import { plural } from '#domain/timeline/words.ts'
 import type { Agenda } from '#client/wire.ts'
 import type { PlanView } from '#schemas/plan-schema.ts'
 import { linkTo } from '../../core/route.ts'
-import type { Estimate } from '../../core/run-form.ts'
+import type { Estimate } from '../../core/new-run-form.ts'
 import { TableBox } from '../parts/table-box.tsx'
 
 /** Shows what a dry run has found. */

@@ -1,6 +1,6 @@
 import type { AgentPage } from '#schemas/agent-schema.ts'
 import type { z } from 'zod'
-import type { RunForm } from '../../core/run-form.ts'
+import type { RunForm } from '../../core/new-run-form.ts'
 import { ProblemBox } from '../parts/problem-box.tsx'
 import { useLoaded } from '../parts/use-loaded.ts'
 import { usePage } from '../page-context.ts'

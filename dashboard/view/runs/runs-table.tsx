@@ -1,5 +1,5 @@
 import { figure } from '#domain/figure.ts'
-import { waitingText } from '#domain/timeline/words.ts'
+import { plural, waitingText } from '#domain/timeline/words.ts'
 import type { RunSummary } from '#schemas/run-schema.ts'
 import { roughly } from '../../core/page-time.ts'
 import { linkTo } from '../../core/route.ts'
@@ -15,7 +15,7 @@ const columns = [
   ['Operations', 'wide'],
   ['Ended', 'num'],
   ['Tokens', 'num wide'],
-  ['Accepted', 'wide'],
+  ['Submitted', 'wide'],
   ['Took', 'num wide'],
 ] as const
 
@@ -72,8 +72,15 @@ function Hint({ run }: { run: RunSummary }) {
         waits for {run.open_questions === 1 ? 'an answer' : `${run.open_questions} answers`}
       </a>
     )
+  const { failed, blocked } = run.counts
   const waits = waitingText(run.waiting_for)
   if (waits !== '') return <div class="small warn">{waits}</div>
+  if (run.error_code === null && failed + blocked > 0)
+    return (
+      <a class="small bad" href={linkTo({ page: 'run', runId: run.run_id, tab: 'overview' })}>
+        {plural(failed + blocked, 'operation')} failed or blocked
+      </a>
+    )
   if (run.error_code === null) return null
   return (
     <div class="small bad">
