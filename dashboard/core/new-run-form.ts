@@ -17,21 +17,28 @@ export type RunForm = {
 /** Holds what a dry run has found: the plan of the agents, or that of the objective. */
 export type Estimate = { run: Run; plan?: PlanView; agenda?: Agenda }
 
+/** Reads a whole number as people write it, `100,000` or `100 000`; undefined for none, NaN for what is no number. */
+export function numberIn(text: string): number | undefined {
+  const digits = text.replaceAll(/[\s,_]/g, '')
+  return digits === '' ? undefined : /^\d+$/.test(digits) ? Number(digits) : Number.NaN
+}
+
 const listed = (text: string) => text.split(/[\s,]+/).filter((part) => part !== '')
 
-/** Makes the request that a form comes to; undefined while neither agents nor an objective are named. */
+/** Makes the request that a form comes to; undefined while neither agents nor an objective are named, or a limit is no number. */
 export function requestOf(form: RunForm): RunRequest | undefined {
   const agents = [...form.agents]
   const objective = form.objective.trim()
   const paths = listed(form.paths)
-  const [operations, tokens] = [Number(form.operations), Number(form.budget)]
+  const [operations, tokens] = [numberIn(form.operations), numberIn(form.budget)]
   if (agents.length === 0 && objective === '') return undefined
+  if (Number.isNaN(operations) || Number.isNaN(tokens)) return undefined
   return {
     agents,
     ...(objective !== '' && { objective, ...(form.isApproved && { approval: 'plan' as const }) }),
     ...(paths.length > 0 && { paths }),
-    ...(operations > 0 && { limits: { operations } }),
-    ...(tokens > 0 && { budget: { tokens } }),
+    ...(operations !== undefined && { limits: { operations } }),
+    ...(tokens !== undefined && { budget: { tokens } }),
   }
 }
 

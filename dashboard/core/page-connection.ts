@@ -28,7 +28,8 @@ export function openPageConnection(base: string, { tokenId, onRefused, onAway }:
         if (init.signal?.aborted !== true) heard(true)
         throw error
       })
-      heard(false)
+      // A proxy says so of a service that is not there.
+      heard(answer.status === 502 || answer.status === 504)
       if (answer.status === 401) onRefused()
       return answer
     },

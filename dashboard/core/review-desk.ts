@@ -42,8 +42,7 @@ export function openReviewDesk({ connection, runId, feed, me }: DeskOptions) {
     if (decision !== undefined) takeDecision(decision, { me, state })
     if (event.event === 'change_set.created' && state.list.value.kind === 'whole') state.fresh.value += 1
     // A run that ends has composed its patch: it is known now what collides.
-    if (event.event === 'run.completed' || event.event === 'run.reopened' || event.event === 'run.failed')
-      void list.read()
+    if (readAgainAfter.has(event.event)) void list.read()
     state.notice.value = publicationNotice(event) ?? state.notice.value
     if (event.event.startsWith('publication.')) state.isPullAsked.value = false
   }
@@ -61,6 +60,8 @@ export function openReviewDesk({ connection, runId, feed, me }: DeskOptions) {
   }
   return { ...state, run: feed.run, connection, runId, runPath, me, readAgain: list.read, close }
 }
+
+const readAgainAfter: ReadonlySet<string> = new Set(['run.composed', 'run.completed', 'run.reopened', 'run.failed'])
 
 type DeskState = Pick<ReviewDesk, 'sets' | 'list' | 'fresh' | 'notice'>
 

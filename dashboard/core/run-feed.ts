@@ -138,13 +138,17 @@ async function followLive(state: State, spell: AbortSignal): Promise<void> {
   await followEnded(state, spell)
 }
 
-/** Follows what people do with the run after its end; returns when it goes on. */
-async function followEnded({ connection, runId, link, readRun, tell }: State, spell: AbortSignal): Promise<void> {
+/** Follows what people do with the run after its end; returns when it goes on, or its own stream has more than was told. */
+async function followEnded(state: State, spell: AbortSignal): Promise<void> {
+  const { connection, runId, link, readRun, tell } = state
   link.value = { kind: 'ended' }
   for await (const frame of readStream(connection, '/v1/events', { categories: afterEnd, signal: spell })) {
-    if (frame.type === 'connected' && (await readRun()).ended_at === null) return
+    if (frame.type === 'connected') {
+      const { ended_at: endedAt, seq } = await readRun()
+      if (endedAt === null || seq > (state.told ?? seq)) return
+    }
     if (frame.type === 'resync') return
-    if (frame.type !== 'event' || frame.event.run_id !== runId) continue
+    if (frame.type !== 'event' || frame.event.run_id !== runId || frame.event.seq <= (state.told ?? 0)) continue
     tell(frame.event)
     if (frame.event.event === 'run.reopened') return
   }

@@ -45,10 +45,11 @@ test('durations have one or two units', () => {
 
 test('a form becomes a request without what was left empty', () => {
   expect(requestOf({ ...form, agents: [] })).toBeUndefined()
-  expect(requestOf({ ...form, paths: 'src/**  docs', operations: '5', budget: 'x' })).toEqual({
+  expect(requestOf({ ...form, budget: 'x' })).toBeUndefined()
+  expect(requestOf({ ...form, paths: 'src/**  docs', operations: '5,000', budget: '' })).toEqual({
     agents: ['lint'],
     paths: ['src/**', 'docs'],
-    limits: { operations: 5 },
+    limits: { operations: 5_000 },
   })
 })
 

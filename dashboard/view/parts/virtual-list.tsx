@@ -1,6 +1,5 @@
-import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from '@tanstack/virtual-core'
 import type { ComponentChildren, RefObject } from 'preact'
-import { useEffect, useReducer, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 
 type VirtualListProps = {
   count: number
@@ -24,7 +23,7 @@ const keysUp: ReadonlySet<string> = new Set(['ArrowUp', 'PageUp', 'Home'])
 export function VirtualList(props: VirtualListProps) {
   const { count, rowHeight, label, row, onScrolledUp } = props
   const box = useRef<HTMLDivElement>(null)
-  const virtualizer = useVirtualizer(props, box)
+  const { first, last, look } = useWindow(props, box)
   return (
     <div
       ref={box}
@@ -32,19 +31,20 @@ export function VirtualList(props: VirtualListProps) {
       role="list"
       aria-label={label}
       tabIndex={0}
+      onScroll={look}
       onWheel={({ deltaY }) => deltaY < 0 && onScrolledUp?.()}
       onTouchMove={() => onScrolledUp?.()}
       onKeyDown={({ key }) => keysUp.has(key) && onScrolledUp?.()}
     >
-      <div style={{ height: `${virtualizer.getTotalSize()}px`, position: 'relative' }}>
-        {virtualizer.getVirtualItems().map(({ index, start }) => (
+      <div style={{ height: `${count * rowHeight}px`, position: 'relative' }}>
+        {Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => first + at).map((index) => (
           <div
             key={index}
             role="listitem"
             aria-setsize={count}
             aria-posinset={index + 1}
             class="virtual-row"
-            style={{ transform: `translateY(${start}px)`, height: `${rowHeight}px` }}
+            style={{ transform: `translateY(${index * rowHeight}px)`, height: `${rowHeight}px` }}
           >
             {row(index)}
           </div>
@@ -54,33 +54,31 @@ export function VirtualList(props: VirtualListProps) {
   )
 }
 
-type List = Virtualizer<HTMLDivElement, HTMLDivElement>
+/** Rows beyond those that can be seen, on each side. */
+const overscan = 10
 
-function useVirtualizer(props: VirtualListProps, box: RefObject<HTMLDivElement | null>): List {
+/** Knows which rows can be seen. All rows have one height, so that a longer list costs nothing more. */
+function useWindow(props: VirtualListProps, box: RefObject<HTMLDivElement | null>) {
   const { count, rowHeight, onShown, sticksToEnd, target } = props
-  const [, draw] = useReducer((times: number) => times + 1, 0)
-  const options = {
-    count,
-    estimateSize: () => rowHeight,
-    overscan: 10,
-    getScrollElement: () => box.current,
-    scrollToFn: elementScroll,
-    observeElementRect,
-    observeElementOffset,
-    onChange: () => draw(undefined),
+  const [{ top, height }, setSeen] = useState({ top: 0, height: 0 })
+  const look = () => {
+    if (box.current !== null) setSeen({ top: box.current.scrollTop, height: box.current.clientHeight })
   }
-  const [virtualizer] = useState<List>(() => new Virtualizer(options))
-  virtualizer.setOptions(options)
-  useEffect(() => virtualizer._didMount(), [virtualizer])
-  useEffect(() => virtualizer._willUpdate())
-  const items = virtualizer.getVirtualItems()
-  const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? -1]
-  useEffect(() => onShown?.(first, last), [first, last])
-  useEffect(() => {
-    if (sticksToEnd && count > 0) virtualizer.scrollToIndex(count - 1)
-  }, [count, sticksToEnd])
-  useEffect(() => {
-    if (target !== undefined) virtualizer.scrollToIndex(target.index, { align: 'center' })
+  useLayoutEffect(() => {
+    if (box.current === null) return undefined
+    const resized = new ResizeObserver(look)
+    resized.observe(box.current)
+    return () => resized.disconnect()
+  }, [])
+  useLayoutEffect(() => {
+    if (sticksToEnd && box.current !== null) box.current.scrollTop = count * rowHeight
+  }, [count, sticksToEnd, height])
+  useLayoutEffect(() => {
+    if (target !== undefined && box.current !== null)
+      box.current.scrollTop = target.index * rowHeight - (box.current.clientHeight - rowHeight) / 2
   }, [target])
-  return virtualizer
+  const first = Math.max(0, Math.floor(top / rowHeight) - overscan)
+  const last = Math.min(count - 1, Math.ceil((top + height) / rowHeight) + overscan)
+  useEffect(() => onShown?.(first, last), [first, last])
+  return { first, last, look }
 }

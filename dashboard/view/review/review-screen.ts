@@ -118,7 +118,8 @@ export async function decideOn(
 ): Promise<void> {
   const ids = wanted.map((one) => one.change_set_id)
   screen.kept.value = new Set([...screen.kept.value, ...ids])
-  screen.mine.value = [...screen.mine.value.filter((id) => !ids.includes(id)), ...ids]
+  const last = new Set(ids)
+  screen.mine.value = [...screen.mine.value.filter((id) => !last.has(id)), ...ids]
   await decide(screen.desk, wanted, options)
 }
 

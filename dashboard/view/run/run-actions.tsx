@@ -7,6 +7,7 @@ import { OutsideLink } from '../parts/outside-link.tsx'
 import { saveFile } from '../parts/save-file.ts'
 import { AskingButton } from '../parts/ask-dialog.tsx'
 import { useMayWrite, usePage } from '../page-context.ts'
+import { numberIn } from '../../core/new-run-form.ts'
 import { useRun } from './run-context.ts'
 
 /** Shows what can be done with a run as a whole. */
@@ -65,14 +66,16 @@ function SteeringButtons({ run, isBusy, send }: SteeringProps) {
 
 function BudgetButton({ run, isBusy, send }: SteeringProps) {
   const [tokens, setTokens] = useState('')
-  const wanted = tokens.trim() === '' ? null : Number(tokens)
+  const wanted = numberIn(tokens) // what is no number the service refuses, and says so
   return (
     <AskingButton
       label="Budget"
       title="Change the budget"
       verb="Set it"
       disabled={isBusy}
-      onAnswer={() => send('budget', { method: 'PUT', json: { tokens: wanted } })}
+      onAnswer={() =>
+        send('budget', { method: 'PUT', json: { tokens: Number.isNaN(wanted) ? tokens : (wanted ?? null) } })
+      }
     >
       <label class="field">
         Tokens that its agents may use in all

@@ -99,7 +99,7 @@ function useSending(files: readonly PickedFile[], request: RunRequest | undefine
 function statusOf(files: readonly PickedFile[], request: RunRequest | undefined, isBusy: boolean): string {
   if (isBusy) return 'Packing, sending and planning …'
   if (files.length === 0) return 'Give it a folder or an archive.'
-  return request === undefined ? 'Name an agent, or say what is to be reached.' : ''
+  return request === undefined ? 'Name an agent, or say what is to be reached; limits are whole numbers.' : ''
 }
 
 async function archiveOf(files: readonly PickedFile[]): Promise<Blob> {
