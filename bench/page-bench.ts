@@ -27,7 +27,7 @@ const { quick } = parseArgs({ options: { quick: { type: 'boolean', default: fals
 /** `heapEvents`: an hour at `rate` a second, if the page takes them in `heapLimitMs`. */
 const scale = quick
   ? { operations: 5_000, events: 5_000, loads: 3, rounds: 1, rate: 200, heapEvents: 10_000, heapLimitMs: 15_000 }
-  : { operations: 100_000, events: 20_000, loads: 4, rounds: 2, rate: 200, heapEvents: 720_000, heapLimitMs: 60_000 }
+  : { operations: 100_000, events: 20_000, loads: 3, rounds: 1, rate: 200, heapEvents: 720_000, heapLimitMs: 30_000 }
 const otherRuns = 30
 const token = 'only-for-the-page-bench'
 
