@@ -10,11 +10,12 @@ import type { ApiEnv, Caller } from './api-env.ts'
 
 const ofAll = ['HTTP_004', 'HTTP_005', 'HTTP_006', 'HTTP_007', 'HTTP_008', 'LIMIT_001'] as const
 const withToken = ['AUTH_001', 'AUTH_002', 'RUN_002', 'STORE_001'] as const
+const ofRun = ['RUN_001', 'RUN_005'] as const
 const withJson = ['HTTP_003', 'INTAKE_003', 'INTAKE_008'] as const
 
 /**
  * Enforces the declaration: schemas parse the input, the scope is required (null needs no token), an undeclared query parameter is refused.
- * `problems` are the endpoint's own codes; those of any endpoint are added.
+ * `problems` are the endpoint's own codes; those of any endpoint, and of any endpoint of a run, are added.
  */
 export function endpoint<const R extends RouteConfig>(
   scope: Scope | 'operator' | null,
@@ -24,8 +25,9 @@ export function endpoint<const R extends RouteConfig>(
   // A route whose body has no schema of zod reads it itself.
   const json = route.request?.body?.content['application/json']
   const takesJson = json !== undefined && 'schema' in json && json.schema instanceof z.ZodType
-  const codes = [...problems, ...ofAll, ...(scope === null ? [] : withToken), ...(takesJson ? withJson : [])]
-  const middleware = [...(scope === null ? [] : [needScope(scope)]), ...(takesJson ? [jsonBody] : [])]
+  const added = [...(scope === null ? [] : withToken), ...(takesJson ? withJson : [])]
+  const codes = [...(route.path.includes('{run_id}') ? ofRun : []), ...problems, ...ofAll, ...added]
+  const middleware = [...(scope === null ? [] : [needScope(scope)]), ...(takesJson ? [readJsonBody] : [])]
   return createRoute<R['path'], R>({
     ...route,
     description: [route.description ?? '', needText(scope)].join('\n\n').trim(),
@@ -45,9 +47,13 @@ export function jsonAnswer<Schema extends z.ZodType>(description: string, schema
   return { description, content: { 'application/json': { schema } } }
 }
 
+export function jsonBody<Schema extends z.ZodType>(schema: Schema) {
+  return { content: { 'application/json': { schema } } } as const
+}
+
 /** Is the request of a POST that does something once for its key. */
 export function jsonCommand<Schema extends z.ZodType>(schema: Schema) {
-  return { headers: IdempotencyHeader, body: { required: true, content: { 'application/json': { schema } } } } as const
+  return { headers: IdempotencyHeader, body: { required: true, ...jsonBody(schema) } } as const
 }
 
 function needScope(scope: Scope | 'operator'): MiddlewareHandler<ApiEnv> {
@@ -78,7 +84,7 @@ function problemAnswers(codes: readonly ErrorCode[]): RouteConfig['responses'] {
 const maxBodyBytes = 64 * 1024
 
 /** INTAKE_003 above 64 KiB. No body counts as `{}`; one of another type is HTTP_003, one that breaks off HTTP_004. */
-const jsonBody: MiddlewareHandler<ApiEnv> = async (context, next) => {
+const readJsonBody: MiddlewareHandler<ApiEnv> = async (context, next) => {
   const { raw } = context.req
   const type = raw.headers.get('content-type')
   const text = (await readBody(raw, { maxBytes: maxBodyBytes })).toString()

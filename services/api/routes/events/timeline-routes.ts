@@ -14,7 +14,7 @@ import type { ApiEnv } from '../../http/api-env.ts'
 import { isoTime, viewOf } from '../../http/schema-parts.ts'
 import { activeView, currentStep } from '../runs/live-view.ts'
 import { findRun, runLinks, waitingFor } from '../runs/run-view.ts'
-import { eventEndpoints } from './event-endpoints.ts'
+import { eventEndpoints } from './event-routes.ts'
 import { readEventPage, requireKnown, type EventSource, withoutSecrets } from './run-log.ts'
 
 export type TimelineRouteDeps = {

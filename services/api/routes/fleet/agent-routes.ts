@@ -3,9 +3,19 @@ import { join } from 'node:path'
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { agentFolders, readSource } from '#bundles/bundle-files.ts'
 import { mapBounded } from '#platform/map-bounded.ts'
-import type { AgentView } from '#schemas/agent-schema.ts'
+import { AgentPage, type AgentView } from '#schemas/agent-schema.ts'
 import type { ApiEnv } from '../../http/api-env.ts'
-import { agentEndpoints } from './agent-endpoints.ts'
+import { endpoint, jsonAnswer } from '../../http/endpoint.ts'
+
+export const agentEndpoints = {
+  list: endpoint('runs:read', [], {
+    method: 'get',
+    path: '/v1/agents',
+    operationId: 'listAgents',
+    summary: 'The agents that runs can have, with their bundles',
+    responses: { 200: jsonAnswer('all of them, by name', AgentPage) },
+  }),
+} as const
 
 /** `dir`: the folder of own agents, beside those that are shipped. */
 export type AgentRouteDeps = { dir: string | undefined }

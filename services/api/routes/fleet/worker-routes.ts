@@ -1,11 +1,31 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import type { WorkerReport } from '#store/ledger/live-workers.ts'
-import { type Producer } from '#store/queues/producer.ts'
+import type { Producer } from '#store/queues/producer.ts'
 import { queueNames } from '#store/queues/catalog.ts'
-import type { WorkerView } from '#schemas/worker-schema.ts'
+import { QueuePage, WorkerPage, type WorkerView } from '#schemas/worker-schema.ts'
 import type { ApiEnv } from '../../http/api-env.ts'
 import { isoTime } from '../../http/schema-parts.ts'
-import { workerEndpoints } from './worker-endpoints.ts'
+import { endpoint, jsonAnswer } from '../../http/endpoint.ts'
+
+export const workerEndpoints = {
+  list: endpoint('operator', [], {
+    method: 'get',
+    path: '/v1/workers',
+    operationId: 'listWorkers',
+    summary: 'The workers that live, by id',
+    description:
+      'Only for the token that the service was started with. A worker that fell silent is listed for 15 seconds.',
+    responses: { 200: jsonAnswer('all of them', WorkerPage) },
+  }),
+  queues: endpoint('operator', [], {
+    method: 'get',
+    path: '/v1/queues',
+    operationId: 'listQueues',
+    summary: 'How many jobs each queue has',
+    description: 'Only for the token that the service was started with.',
+    responses: { 200: jsonAnswer('all queues', QueuePage) },
+  }),
+} as const
 
 export type WorkerRouteDeps = {
   readWorkers(): Promise<ReadonlyMap<string, WorkerReport>>

@@ -1,6 +1,6 @@
 import { BudgetBody, CancelBody, Cancelled, Deleting, Retried, RetryBody } from '#schemas/intake-schema.ts'
 import { BudgetView, RunAccepted, RunParams } from '#schemas/run-schema.ts'
-import { endpoint, jsonAnswer } from '../../http/endpoint.ts'
+import { endpoint, jsonAnswer, jsonBody } from '../../http/endpoint.ts'
 import { IdempotencyHeader } from '#stages/intake/idempotency.ts'
 
 const submitProse = `
@@ -93,27 +93,27 @@ export const intakeEndpoints = {
       responses: { 202: jsonAnswer('accepted', RunAccepted) },
     },
   ),
-  cancel: endpoint('runs:write', ['RUN_001', 'RUN_005', 'RUN_007'], {
+  cancel: endpoint('runs:write', ['RUN_007'], {
     method: 'post',
     path: '/v1/runs/{run_id}/cancel',
     operationId: 'cancelRun',
     summary: 'Ask a run to stop',
     description:
       'The answer comes at once; the run ends `cancelled` a moment later. Asking again changes nothing. RUN_007 for one that has ended otherwise.',
-    request: { params: RunParams, body: { content: { 'application/json': { schema: CancelBody } } } },
+    request: { params: RunParams, body: jsonBody(CancelBody) },
     responses: { 202: jsonAnswer('the run was asked to stop', Cancelled) },
   }),
-  budget: endpoint('runs:write', ['RUN_001', 'RUN_005', 'RUN_007'], {
+  budget: endpoint('runs:write', ['RUN_007'], {
     method: 'put',
     path: '/v1/runs/{run_id}/budget',
     operationId: 'setRunBudget',
     summary: 'Say how many tokens a run may use',
     description:
       'A run that waits for its budget goes on when this is more than it has used. One that has used more already starts nothing more with a model.',
-    request: { params: RunParams, body: { content: { 'application/json': { schema: BudgetBody } } } },
+    request: { params: RunParams, body: jsonBody(BudgetBody) },
     responses: { 200: jsonAnswer('the budget, and what is used of it', BudgetView) },
   }),
-  delete: endpoint('runs:write', ['RUN_001', 'RUN_005', 'RUN_006'], {
+  delete: endpoint('runs:write', ['RUN_006'], {
     method: 'delete',
     path: '/v1/runs/{run_id}',
     operationId: 'deleteRun',
@@ -122,21 +122,17 @@ export const intakeEndpoints = {
     request: { params: RunParams },
     responses: { 202: jsonAnswer('it is being deleted', Deleting) },
   }),
-  retry: endpoint(
-    'runs:write',
-    ['RUN_001', 'RUN_004', 'RUN_005', 'RUN_006', 'RUN_009', 'INTAKE_005', 'INTAKE_007', 'LIMIT_003'],
-    {
-      method: 'post',
-      path: '/v1/runs/{run_id}/retry',
-      operationId: 'retryRun',
-      summary: 'Retry what did not end well',
-      description: retryProse.trim(),
-      request: {
-        params: RunParams,
-        headers: IdempotencyHeader,
-        body: { content: { 'application/json': { schema: RetryBody } } },
-      },
-      responses: { 202: jsonAnswer('the run, and its new generation', Retried) },
+  retry: endpoint('runs:write', ['RUN_004', 'RUN_006', 'RUN_009', 'INTAKE_005', 'INTAKE_007', 'LIMIT_003'], {
+    method: 'post',
+    path: '/v1/runs/{run_id}/retry',
+    operationId: 'retryRun',
+    summary: 'Retry what did not end well',
+    description: retryProse.trim(),
+    request: {
+      params: RunParams,
+      headers: IdempotencyHeader,
+      body: jsonBody(RetryBody),
     },
-  ),
+    responses: { 202: jsonAnswer('the run, and its new generation', Retried) },
+  }),
 } as const

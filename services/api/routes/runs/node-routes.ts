@@ -1,17 +1,110 @@
-import type { OpenAPIHono } from '@hono/zod-openapi'
+import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import { AppError, undefinedOn } from '#domain/error.ts'
-import { type NodeId, operationId, recordIds } from '#domain/ids.ts'
-import { nodeView } from '#domain/code-node.ts'
+import { NodeId, operationId, recordIds } from '#domain/ids.ts'
+import { NodeKind, nodeView } from '#domain/code-node.ts'
 import { type Operation, OperationWork } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import type { EdgeListRef, EdgeLists } from '#store/objects/edge-list.ts'
 import type { NodeListRef, NodeLists } from '#store/objects/node-list.ts'
-import { EdgeNode, EdgeShape, NodeOperation, type NodePage } from '#schemas/node-schema.ts'
+import {
+  EdgeDirectionShape,
+  EdgeKindShape,
+  EdgeNode,
+  EdgePage,
+  EdgeShape,
+  NodeDetail,
+  NodeOperation,
+  NodePage,
+} from '#schemas/node-schema.ts'
 import type { ApiEnv } from '../../http/api-env.ts'
-import { viewOf } from '../../http/schema-parts.ts'
+import { Cursor, pageLimit, viewOf } from '../../http/schema-parts.ts'
 import { findRun } from './run-view.ts'
-import { nodeEndpoints } from './node-endpoints.ts'
+import { faultOfGlobs } from '#domain/path-globs.ts'
+import { languages } from '#languages/syntax/grammars.ts'
+import { RunParams } from '#schemas/run-schema.ts'
+import { endpoint, jsonAnswer } from '../../http/endpoint.ts'
+
+const unknownLanguage = 'unknown'
+
+/** An unknown language is refused; a kind may be any, since query packs define their own. */
+const NodeFilter = {
+  kind: NodeKind.max(64).optional().openapi({ description: 'only these, such as `function`' }),
+  language: z
+    .string()
+    .refine((name) => name === unknownLanguage || languages.includes(name), {
+      error: () => `unknown language; known: ${[...languages, unknownLanguage].join(', ')}`,
+    })
+    .optional()
+    .openapi({ description: 'one that Remora has a grammar for, or `unknown`' }),
+  path: z
+    .string()
+    .min(1)
+    .max(1024)
+    .superRefine((glob, context) => {
+      const fault = faultOfGlobs([glob])
+      if (fault !== undefined) context.addIssue(fault)
+    })
+    .optional()
+    .openapi({ description: 'a file, a folder, or a glob' }),
+}
+
+const EdgeFilter = {
+  direction: EdgeDirectionShape.optional().openapi('EdgeDirection', {
+    param: { description: 'only those that go `out`, or come `in`' },
+  }),
+  kind: EdgeKindShape.optional().openapi('EdgeKind', { param: { description: 'only these' } }),
+}
+
+const problems = ['RUN_004', 'STORE_002', 'STORE_003'] as const
+
+const pageProse = `
+Before discovery is done, the page is empty and has \`complete: false\`. 
+
+With a filter that few nodes pass, a page may hold fewer than \`limit\` of them, even none, although others follow: continue
+until \`next\` is null. A kind that no node has gives an empty page; a language without a grammar is refused.`
+
+const edgeProse = `
+Edges connect the nodes of the run: skipped code, and code that was not requested, has none. The nodes inside a node have
+edges of their own: a class does not call what its methods call. Languages whose query pack has no \`references.scm\` have none.
+
+With a \`kind\` that few of many edges have, a page may hold fewer than \`limit\`, even none, although others follow: continue
+until \`next\` is null.`
+
+export const nodeEndpoints = {
+  nodes: endpoint('runs:read', problems, {
+    method: 'get',
+    path: '/v1/runs/{run_id}/nodes',
+    operationId: 'listNodes',
+    summary: 'Its code nodes, sorted by path and place',
+    description: pageProse.trim(),
+    request: {
+      params: RunParams,
+      query: z.strictObject({ ...NodeFilter, cursor: Cursor, limit: pageLimit(1000, 200) }),
+    },
+    responses: { 200: jsonAnswer('a page', NodePage) },
+  }),
+  node: endpoint('runs:read', problems, {
+    method: 'get',
+    path: '/v1/runs/{run_id}/nodes/{node_id}',
+    operationId: 'getNode',
+    summary: 'One code node, what is directly inside it, and its operations',
+    request: { params: RunParams.extend({ node_id: NodeId }) },
+    responses: { 200: jsonAnswer('the node', NodeDetail) },
+  }),
+  edges: endpoint('runs:read', problems, {
+    method: 'get',
+    path: '/v1/runs/{run_id}/nodes/{node_id}/edges',
+    operationId: 'listEdges',
+    summary: 'What a code node imports, calls, inherits and tests, and what does so with it',
+    description: edgeProse.trim(),
+    request: {
+      params: RunParams.extend({ node_id: NodeId }),
+      query: z.strictObject({ ...EdgeFilter, cursor: Cursor, limit: pageLimit(1000, 200) }),
+    },
+    responses: { 200: jsonAnswer('a page', EdgePage) },
+  }),
+} as const
 
 export type NodeRouteDeps = {
   ledger: Pick<Ledger, 'getRun' | 'getOperation' | 'readAgenda'>

@@ -1,4 +1,4 @@
-import { OpenAPIHono } from '@hono/zod-openapi'
+import { OpenAPIHono, z } from '@hono/zod-openapi'
 import { AppError, hasCode } from '#domain/error.ts'
 import type { SkippedFile } from '#domain/code-node.ts'
 import type { UnreachableModel } from '#domain/model-health.ts'
@@ -10,21 +10,90 @@ import type { PlanSummary } from '#store/objects/plan-summary.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
 import { untilAborted } from '#platform/clock.ts'
 import type { PartState } from '#platform/readiness.ts'
-import { commandOf } from '#stages/intake/idempotency.ts'
+import { commandOf, IdempotencyHeader } from '#stages/intake/idempotency.ts'
 import { wantedByDecisions } from '#stages/review/rejected-work.ts'
 import type { ApiEnv } from '../../http/api-env.ts'
 import { ResultTaken } from '../../http/problem.ts'
-import { isoTime } from '../../http/schema-parts.ts'
+import { Cursor, isoTime, pageLimit } from '../../http/schema-parts.ts'
 import { addEventRoutes, type EventRouteDeps } from '../events/event-routes.ts'
 import { addTimelineRoute, type TimelineRouteDeps } from '../events/timeline-routes.ts'
 import { addFindingRoute, type FindingRouteDeps } from './finding-routes.ts'
 import { addNodeRoutes, type NodeRouteDeps } from './node-routes.ts'
 import { operationView } from './operation-view.ts'
 import { addQuestionRoutes, type QuestionRouteDeps } from './question-routes.ts'
-import { runEndpoints } from './run-endpoints.ts'
 import { nothingMoves } from './live-view.ts'
 import { countAcceptedLeftOut } from '#stages/review/proved-conflicts.ts'
 import { findRun, type Lacking, planView, type RunDetails, runSummaryView, runView } from './run-view.ts'
+import { OperationId, RunId } from '#domain/ids.ts'
+import { OperationPage, OperationView } from '#schemas/operation-schema.ts'
+import { PlanView } from '#schemas/plan-schema.ts'
+import { OperationStatusShape, RunPage, RunParams, RunView } from '#schemas/run-schema.ts'
+import { endpoint, jsonAnswer } from '../../http/endpoint.ts'
+
+const resultProse = `
+For programs that share the work on what runs come to. The first one that asks gets the run, with the same \`Idempotency-Key\` again and
+again; any other RUN_010, with \`taken_by\` and \`taken_at\`. RUN_006 before the run has ended. A run that is retried has a new result. Nothing
+else changes: everybody may still read the run until it is deleted, taken or not, \`events.retention_s\` after its end.`
+
+export const runEndpoints = {
+  list: endpoint('runs:read', [], {
+    method: 'get',
+    path: '/v1/runs',
+    operationId: 'listRuns',
+    summary: 'The runs of the project, newest first',
+    request: {
+      query: z.strictObject({
+        before: RunId.optional().openapi({ description: '`next` of the page before' }),
+        limit: pageLimit(100, 20),
+      }),
+    },
+    responses: { 200: jsonAnswer('a page', RunPage) },
+  }),
+  get: endpoint('runs:read', ['STORE_003'], {
+    method: 'get',
+    path: '/v1/runs/{run_id}',
+    operationId: 'getRun',
+    summary: 'The state of a run',
+    request: { params: RunParams },
+    responses: { 200: jsonAnswer('the run', RunView) },
+  }),
+  result: endpoint('runs:write', ['RUN_006', 'RUN_010', 'STORE_003'], {
+    method: 'post',
+    path: '/v1/runs/{run_id}/result',
+    operationId: 'takeResult',
+    summary: 'Take the result of a run, which one alone gets',
+    description: resultProse.trim(),
+    request: { params: RunParams, headers: IdempotencyHeader },
+    responses: { 200: jsonAnswer('the run, as it has ended', RunView) },
+  }),
+  plan: endpoint('runs:read', ['RUN_004', 'STORE_002', 'STORE_003'], {
+    method: 'get',
+    path: '/v1/runs/{run_id}/plan',
+    operationId: 'getRunPlan',
+    summary: 'What its planning decided, and why it left out the rest; RUN_004 before it is planned',
+    request: { params: RunParams },
+    responses: { 200: jsonAnswer('the plan', PlanView) },
+  }),
+  operations: endpoint('runs:read', [], {
+    method: 'get',
+    path: '/v1/runs/{run_id}/operations',
+    operationId: 'listOperations',
+    summary: 'Its operations, in the order of the plan',
+    request: {
+      params: RunParams,
+      query: z.strictObject({ status: OperationStatusShape.optional(), cursor: Cursor, limit: pageLimit(500, 100) }),
+    },
+    responses: { 200: jsonAnswer('a page', OperationPage) },
+  }),
+  operation: endpoint('runs:read', ['RUN_004'], {
+    method: 'get',
+    path: '/v1/runs/{run_id}/operations/{operation_id}',
+    operationId: 'getOperation',
+    summary: 'One operation with its node, attempt and outcome',
+    request: { params: RunParams.extend({ operation_id: OperationId }) },
+    responses: { 200: jsonAnswer('the operation', OperationView) },
+  }),
+} as const
 
 export type RunRecords = {
   readComposition(run: Run, key?: string): Promise<Composition | null>

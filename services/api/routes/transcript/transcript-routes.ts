@@ -1,16 +1,73 @@
-import { OpenAPIHono } from '@hono/zod-openapi'
+import { OpenAPIHono, z } from '@hono/zod-openapi'
 import { accepts } from 'hono/accepts'
 import { isEndedOperation, type Operation } from '#domain/operation.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
-import { TranscriptView } from '#schemas/transcript-schema.ts'
+import { TranscriptFrame, TranscriptView } from '#schemas/transcript-schema.ts'
 import type { ApiEnv } from '../../http/api-env.ts'
 import { openStreams, type StreamDeps, wantsStream } from '../events/event-routes.ts'
 import { findRun } from '../runs/run-view.ts'
-import { transcriptEndpoints } from './transcript-endpoints.ts'
 import { transcriptLog } from './transcript-log.ts'
 import { transcriptMarkdown } from './transcript-markdown.ts'
 import { shownAttempt, storedTranscript, type TranscriptRecords, transcriptView } from './transcript-view.ts'
+import { OperationId } from '#domain/ids.ts'
+import { RunParams } from '#schemas/run-schema.ts'
+import { endpoint } from '../../http/endpoint.ts'
+import { wholeNumber } from '../../http/schema-parts.ts'
+
+const prose = `
+Every message in order, with the times, tokens and errors of each request to the model and the whole answer of each tool.
+The answer is JSON, or with \`Accept: text/markdown\` or \`format=markdown\` a text for people. Nothing is cut, except that the
+text shortens the external calls of scripts and leaves out the raw reply of the server.
+
+While the operation runs, it is what the attempt has said so far, some 100 ms late, without the raw replies; while it waits for a person, the
+last entry is the question. In both \`outcome\` is null. RUN_006 before the first attempt has begun. An attempt that was handed
+back, or whose worker was lost, leaves what it had said: \`attempts\` lists those with a conversation of their own, and
+\`attempt\` asks for one. One that a later attempt goes on from is in the conversation of that. RUN_004 for an attempt that there is not, and for an operation that ended
+before it began, or whose attempt said nothing.
+
+With \`Accept: text/event-stream\`, or as a WebSocket, it is followed entry by entry as it comes, with the frames of the
+events' stream: \`connected\`; entries, whose data is \`{"attempt","entry"}\`, or with \`format=markdown\`
+\`{"attempt","markdown"}\`, also for the heading and the outcome; and \`end\` with \`{"run_id","operation_id","status"}\` when the operation has ended.
+It goes on from attempt to attempt, and begins with the conversation of the one that is asked for. \`Last-Event-ID\`, or \`after\`, continues it, so that no entry is missed or comes twice.`
+
+const TranscriptFormat = z.enum(['json', 'markdown']).openapi('TranscriptFormat')
+
+const EntryId = z
+  .string()
+  .regex(/^\d{1,6}-\d{1,6}(?:\.1)?$/, 'not the id of an entry')
+  .optional()
+
+export const transcriptEndpoints = {
+  transcript: endpoint('runs:read', ['RUN_004', 'RUN_006', 'STORE_002', 'STORE_003'], {
+    method: 'get',
+    path: '/v1/runs/{run_id}/operations/{operation_id}/transcript',
+    operationId: 'getTranscript',
+    summary: 'The whole conversation of one operation',
+    description: prose.trim(),
+    request: {
+      params: RunParams.extend({ operation_id: OperationId }),
+      headers: z.object({
+        'last-event-id': EntryId.openapi({ description: 'of a stream that is continued: the last id you have' }),
+      }),
+      query: z.strictObject({
+        format: TranscriptFormat.optional().openapi({ param: { description: 'takes precedence over `Accept`' } }),
+        attempt: wholeNumber(1, 999_999).optional().openapi({ description: 'the last one without it' }),
+        after: EntryId.openapi({ description: 'the same as `Last-Event-ID`, which takes precedence' }),
+      }),
+    },
+    responses: {
+      200: {
+        description: 'the transcript',
+        content: {
+          'application/json': { schema: TranscriptView },
+          'text/markdown': { schema: z.string() },
+          'text/event-stream': { schema: z.string(), itemSchema: TranscriptFrame },
+        },
+      },
+    },
+  }),
+} as const
 
 export type TranscriptRouteDeps = StreamDeps & {
   ledger: Pick<Ledger, 'getRun' | 'getOperation' | 'readTalk' | 'talkVersion'>

@@ -1,14 +1,36 @@
-import { OpenAPIHono } from '@hono/zod-openapi'
+import { OpenAPIHono, z } from '@hono/zod-openapi'
 import { AppError } from '#domain/error.ts'
-import type { ProjectId } from '#domain/ids.ts'
+import { ProjectId } from '#domain/ids.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
 import { dayOf, type Usage } from '#store/ledger/usage.ts'
 import { mapBounded } from '#platform/map-bounded.ts'
-import type { UsageRow, UsageView } from '#schemas/usage-schema.ts'
+import { Day, UsageGroup, type UsageRow, UsageView } from '#schemas/usage-schema.ts'
 import type { ApiEnv, Caller } from '../../http/api-env.ts'
-import { requireOperator } from '../../http/endpoint.ts'
+import { endpoint, jsonAnswer, requireOperator } from '../../http/endpoint.ts'
 import { findProject, type ProjectRouteDeps } from '../access/project-routes.ts'
-import { usageEndpoints } from './usage-endpoints.ts'
+
+const prose = `
+Counted when the result of an operation is passed on, which is within a second of its end as a rule; days are kept for 400 days, also
+when their runs are deleted. Another project than that of the token, and \`by=project\`, need the token that the service was started with.`
+
+export const usageEndpoints = {
+  get: endpoint('runs:read', ['PROJECT_001'], {
+    method: 'get',
+    path: '/v1/usage',
+    operationId: 'getUsage',
+    summary: 'Tokens and time by day, agent or project',
+    description: prose.trim(),
+    request: {
+      query: z.strictObject({
+        since: Day.optional().openapi({ description: 'the first day; 29 days before `until` without it' }),
+        until: Day.optional().openapi({ description: 'the last day; today without it' }),
+        by: UsageGroup.default('day'),
+        project_id: ProjectId.optional(),
+      }),
+    },
+    responses: { 200: jsonAnswer('the figures', UsageView) },
+  }),
+} as const
 
 export type UsageRouteDeps = ProjectRouteDeps & { ledger: Pick<Ledger, 'readUsage'> }
 
