@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { structuredPatch, type StructuredPatchHunk } from 'diff'
+import { FILE_HEADERS_ONLY, formatPatch, structuredPatch, type StructuredPatchHunk } from 'diff'
 
 /** `null` before is a new file, after a deleted one. `executable`: what a new file is, a deleted one was, and another becomes. */
 export type FileVersions = {
@@ -24,21 +24,18 @@ export function unifiedDiff(
 ): Uint8Array {
   const isSame = before === null ? after === null : after !== null && Buffer.compare(before, after) === 0
   if (isSame && executable === undefined) return Buffer.alloc(0)
-  const lines = [`diff --git ${gitPath(`a/${path}`)} ${gitPath(`b/${path}`)}`]
-  if (before === null) lines.push(`new file mode ${modeOf(executable)}`)
-  else if (after === null) lines.push(`deleted file mode ${modeOf(executable)}`)
-  else if (executable !== undefined) lines.push(`old mode ${modeOf(!executable)}`, `new mode ${modeOf(executable)}`)
-  if (!isSame) lines.push(`index ${gitBlobId(before)}..${gitBlobId(after)}`)
+  const names = {
+    oldFileName: before === null ? '/dev/null' : `a/${path}`,
+    newFileName: after === null ? '/dev/null' : `b/${path}`,
+  }
+  const isEdit = before !== null && after !== null
+  const modes = isEdit && executable === undefined ? {} : modesOf(executable === true, isEdit)
+  const made = { ...names, ...modes, isGit: true, isCreate: before === null, isDelete: after === null }
+  const head = formatPatch({ ...made, hunks: [] })
+  const index = isSame ? '' : `index ${gitBlobId(before)}..${gitBlobId(after)}\n`
   const hunks = hunksOf(latin1(before), latin1(after), context)
-  if (hunks.length > 0) {
-    lines.push(`--- ${before === null ? '/dev/null' : headerPath(`a/${path}`)}`)
-    lines.push(`+++ ${after === null ? '/dev/null' : headerPath(`b/${path}`)}`)
-  }
-  for (const hunk of hunks) {
-    lines.push(headOfHunk(hunk))
-    for (const line of hunk.lines) lines.push(line) // not push(...lines): a hunk may have more than an argument list
-  }
-  return Buffer.from(`${lines.join('\n')}\n`, 'latin1')
+  const body = hunks.length === 0 ? '' : withTabs(formatPatch({ ...names, hunks }, FILE_HEADERS_ONLY))
+  return Buffer.from(head + index + body, 'latin1')
 }
 
 export type LineCounts = { added: number; removed: number }
@@ -50,8 +47,10 @@ export function countChangedLines({ before, after }: Pick<FileVersions, 'before'
   return { added: count('+'), removed: count('-') }
 }
 
-function modeOf(executable: boolean | undefined): string {
-  return executable === true ? '100755' : '100644'
+/** A file that is edited had the other mode before. */
+function modesOf(executable: boolean, isEdit: boolean): { oldMode: string; newMode: string } {
+  const modeOf = (is: boolean) => (is ? '100755' : '100644')
+  return { oldMode: modeOf(isEdit ? !executable : executable), newMode: modeOf(executable) }
 }
 
 /** One character per byte, so that the diff may be taken of text and written back unchanged. */
@@ -80,47 +79,13 @@ function marked(text: string, mark: '-' | '+'): { lines: string[]; count: number
   return { lines: isComplete ? all : [...all, '\\ No newline at end of file'], count: all.length }
 }
 
-/** An empty side starts one line earlier than its first line would: the unified format's own rule. */
-function headOfHunk(hunk: StructuredPatchHunk): string {
-  const oldStart = hunk.oldLines === 0 ? hunk.oldStart - 1 : hunk.oldStart
-  const newStart = hunk.newLines === 0 ? hunk.newStart - 1 : hunk.newStart
-  return `@@ -${oldStart},${hunk.oldLines} +${newStart},${hunk.newLines} @@`
-}
-
 /** A tab ends a name that holds a space, or readers take it for the start of a date. */
-function headerPath(path: string): string {
-  const name = gitPath(path)
-  return name.includes(' ') && !name.startsWith('"') ? `${name}\t` : name
+function withTabs(body: string): string {
+  const names = /^--- .*\n\+\+\+ .*\n/.exec(body)?.[0] ?? ''
+  return names.replaceAll(/^((?:---|\+\+\+) [^"\n]* [^"\n]*)$/gm, '$1\t') + body.slice(names.length)
 }
 
 function gitBlobId(content: Uint8Array | null): string {
   if (content === null) return noBlob
   return hash('sha1', Buffer.concat([Buffer.from(`blob ${content.length}\0`), content]), 'hex')
-}
-
-const escapes: Readonly<Record<number, string>> = {
-  7: '\\a',
-  8: '\\b',
-  9: '\\t',
-  10: '\\n',
-  11: '\\v',
-  12: '\\f',
-  13: '\\r',
-  34: '\\"',
-  92: '\\\\',
-}
-
-function gitPath(path: string): string {
-  const bytes = Buffer.from(path)
-  if (bytes.every((byte) => isPlain(byte) && escapes[byte] === undefined)) return path
-  const quoted = Array.from(bytes, (byte) => escapes[byte] ?? (isPlain(byte) ? String.fromCharCode(byte) : octal(byte)))
-  return `"${quoted.join('')}"`
-}
-
-function isPlain(byte: number): boolean {
-  return byte >= 0x20 && byte < 0x7f
-}
-
-function octal(byte: number): string {
-  return `\\${byte.toString(8).padStart(3, '0')}`
 }
