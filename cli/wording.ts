@@ -26,6 +26,11 @@ export function shownPath(path: string, cwd: string): string {
   return shown === '' || shown.startsWith('..') ? path : shown
 }
 
+/** Returns a word as a shell takes it. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+}
+
 /** Returns labels with their values, a line each, the values aligned; empty values are left out. */
 export function labelledLines(rows: readonly (readonly [label: string, value: string])[]): string[] {
   return rows.flatMap(([label, value]) => (value === '' ? [] : [`${label.padEnd(11)} ${value}`]))

@@ -27,6 +27,8 @@ export function unifiedDiff(
   const names = {
     oldFileName: before === null ? '/dev/null' : `a/${path}`,
     newFileName: after === null ? '/dev/null' : `b/${path}`,
+    oldHeader: undefined,
+    newHeader: undefined,
   }
   const isEdit = before !== null && after !== null
   const modes = isEdit && executable === undefined ? {} : modesOf(executable === true, isEdit)

@@ -65,7 +65,9 @@ export function fileSettingsOf(variable: string, setting: Setting): FileSetting[
     variables: [variable],
     isOverruledBy: () => true,
     fromText: (text) => valueOf(setting, text)?.data ?? text,
-    toVariables: (value, dir) => ({ [variable]: textOfValue(setting.isFolder === true ? fromDir(value, dir) : value) }),
+    toVariables: (value, dir) => ({
+      [variable]: textOfValue(setting.isFolder === true ? resolve(dir, String(value)) : value),
+    }),
   }
   return [{ ...usual, ...file, about, path: key.split('.') }]
 }
@@ -114,8 +116,4 @@ function valueOfText(type: z.ZodType, text: string): unknown {
 function textOfValue(value: unknown): string {
   if (Array.isArray(value)) return value.join(',')
   return typeof value === 'string' ? value : JSON.stringify(value)
-}
-
-function fromDir(folder: unknown, dir: string): string {
-  return isAbsolute(String(folder)) ? String(folder) : resolve(dir, String(folder))
 }

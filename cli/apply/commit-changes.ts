@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process'
-import { lstat, writeFile } from 'node:fs/promises'
+import { lstat, realpath, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { AppError } from '#domain/error.ts'
 import type { RepoPath } from '#domain/repo-path.ts'
-import { hooksEnv } from '#platform/child-env.ts'
+import { gitEnv, hooksEnv } from '#platform/child-env.ts'
 import { type Env, givenValue } from '#platform/env.ts'
 import type { Step } from './merge-changes.ts'
-import { checkoutAround, requireGit } from '../run/take-patch.ts'
+import { requireGit } from '../run/take-patch.ts'
 import { wordsOf } from '../wording.ts'
 
 const execute = promisify(execFile)
@@ -24,6 +24,14 @@ export async function requireCheckout(folder: string, env: Env): Promise<Checkou
   if (checkout === undefined)
     throw new AppError('CONFIG_003', `--commit needs a git checkout, but ${folder} is in none`)
   return { ...checkout, env }
+}
+
+/** Finds where a folder lies in a git checkout: its top, and the path from there, which is empty or ends with `/`. */
+async function checkoutAround(folder: string, env: Env): Promise<{ top: string; prefix: string } | undefined> {
+  const running = { cwd: await realpath(folder), env: gitEnv(env) }
+  const answer = await execute('git', ['rev-parse', '--show-toplevel', '--show-prefix'], running).catch(() => undefined)
+  const [top = '', prefix = ''] = answer?.stdout.split('\n') ?? []
+  return top === '' ? undefined : { top, prefix }
 }
 
 /** Throws WORK_002, before anything is written, for files with changes of the caller's own, which a commit would take, too. */

@@ -1,15 +1,14 @@
-import { mkdtemp, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { AppError } from '#domain/error.ts'
 import { PatchKind } from '#domain/run.ts'
 import { plural } from '#domain/timeline/words.ts'
+import { openScratchFolder } from '#platform/scratch-folder.ts'
 import type { ApiClient } from '../api-client.ts'
 import { changesWhere } from '../api-lists.ts'
+import { applyChanges } from '../apply/apply-changes.ts'
 import { commitChanges, requireCheckout, requireCommittable } from '../apply/commit-changes.ts'
-import { fetchChanges } from '../apply/fetch-changes.ts'
-import { requireRunsFolder } from '../apply/find-folder.ts'
 import {
   describePatch,
   emptyPatchText,
@@ -17,9 +16,7 @@ import {
   type LeftOutSets,
   readLeftOut,
 } from '../apply/left-out-sets.ts'
-import { mergeChanges, type RefusedFile, type Step, type StepResult } from '../apply/merge-changes.ts'
-import { nameCollidingSets } from '../apply/name-colliding-sets.ts'
-import { writeChanges } from '../apply/write-changes.ts'
+import type { Step, StepResult } from '../apply/merge-changes.ts'
 import type { CliContext } from '../cli-context.ts'
 import { patchedFolder } from '../discover/repository-around.ts'
 import { type Service, withComposedRuns } from '../run/reach-service.ts'
@@ -48,17 +45,13 @@ export function addApplyCommand(command: Command, context: CliContext): void {
         const text = `--to needs a folder, but ${options.to} is not ${isThere ? 'one' : 'there'}`
         throw new AppError('CONFIG_003', text, isThere ? {} : { phase: 'usage' })
       }
-      const scratch = await mkdtemp(join(tmpdir(), 'remora-apply-'))
-      try {
-        const apply = (service: Service) => applyRun(service, { ...options, runId, named, scratch }, context)
-        const { applied, leftOut } = await withComposedRuns(context, apply)
-        if (options.json) context.io.out(`${JSON.stringify({ ...applied, ...leftOutDocument(leftOut) })}\n`)
-        else printApplied(applied, leftOut, context)
-        // What is proposed may collide; what was accepted somebody has asked for.
-        if (options.of === 'accepted' && leftOut.count > 0) context.io.exit(leftOut.inPatch === 0 ? 1 : 3)
-      } finally {
-        await rm(scratch, { recursive: true, force: true })
-      }
+      await using scratch = await openScratchFolder('remora-apply-')
+      const order = { ...options, runId, named, scratch: scratch.path }
+      const { applied, leftOut } = await withComposedRuns(context, (service) => applyRun(service, order, context))
+      if (options.json) context.io.out(`${JSON.stringify({ ...applied, ...leftOutDocument(leftOut) })}\n`)
+      else printApplied(applied, leftOut, context)
+      // What is proposed may collide; what was accepted somebody has asked for.
+      if (options.of === 'accepted' && leftOut.count > 0) context.io.exit(leftOut.inPatch === 0 ? 1 : 3)
     })
 }
 
@@ -76,22 +69,17 @@ type Applied = {
 async function applyRun(
   { client, stack, modelKind, signal }: Service,
   { runId, of, named, scratch, commit }: ApplyOrder,
-  { config, io, cwd }: CliContext,
+  context: CliContext,
 ): Promise<{ applied: Applied; leftOut: LeftOutSets }> {
+  const { config, io } = context
   const unfinished = stack && (await unfinishedRuns(client, { modelKind }))
   if (unfinished !== undefined) io.err(describeUnfinished(unfinished, config.modelUrls))
   const run = await client.getRun(runId)
   const folder = await patchedFolder(named, run.request)
-  const { own: env } = config.settings
-  const checkout = commit === undefined ? undefined : await requireCheckout(folder, env)
-  const changes = await fetchChanges(client, { runId, of, scratch })
-  await requireRunsFolder(folder, changes, { runId, cwd, env })
+  const checkout = commit === undefined ? undefined : await requireCheckout(folder, config.settings.own)
   const leftOut = await readLeftOut(client, runId, of)
-  const describe = (refused: readonly RefusedFile[]) => nameCollidingSets(client, { runId, of }, refused)
-  const steps = await mergeChanges(folder, changes, { scratch, searchPath: config.searchPath, describe })
-  if (checkout !== undefined) await requireCommittable(checkout, steps, signal)
-  signal.throwIfAborted()
-  await writeChanges(folder, steps)
+  const beforeWriting = async (steps: readonly Step[]) => checkout && requireCommittable(checkout, steps, signal)
+  const steps = await applyChanges(client, { runId, of, folder, scratch, signal, beforeWriting }, context)
   const files = steps.map(({ path, result }) => ({ path, result }))
   const applied = { run_id: runId, of, folder, files }
   if (checkout === undefined) return { applied, leftOut }

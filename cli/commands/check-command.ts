@@ -40,21 +40,17 @@ export function addCheckCommand(
       "write the compiler's output for each script to this folder: its schema, stubs and code",
     )
     .action(async (named: string[], options: CheckOptions) => {
-      const paths = named.length === 0 ? [defaultFolder(config, cwd)] : named
+      const paths =
+        named.length > 0 ? named : [config.agentsDir === undefined ? 'agents' : shownPath(config.agentsDir, cwd)]
       const checked = await checkAll(paths, options, { signal, cwd, config })
       const passes = (item: CheckedItem): boolean =>
-        !item.diagnostics.some((diagnostic) => isFault(diagnostic, options))
+        !item.diagnostics.some(({ severity }) => severity === 'error' || options.strict === true)
       const ok = checked.every(passes)
       const isJson = options.json === true || options.format === 'json'
       const document = { ok, checked: checked.map((item) => view(item, passes(item))) }
       io.out(isJson ? `${JSON.stringify(document)}\n` : visible(describe(checked, passes)))
       if (!ok) io.exit(1)
     })
-}
-
-/** The settings' folder of agents; where they name none, the folder `agents` here, and not the agents of Remora. */
-function defaultFolder({ agentsDir }: CliConfig, cwd: string): string {
-  return agentsDir === undefined ? 'agents' : shownPath(agentsDir, cwd)
 }
 
 async function checkAll(
@@ -73,10 +69,6 @@ async function checkAll(
   } finally {
     await typeChecker.close()
   }
-}
-
-function isFault(diagnostic: BundleDiagnostic, options: CheckOptions): boolean {
-  return diagnostic.severity === 'error' || options.strict === true
 }
 
 function view(item: CheckedItem, valid: boolean) {

@@ -7,6 +7,7 @@ import { fileVariable } from '#settings/secret-files.ts'
 import type { CliContext } from '../cli-context.ts'
 import { openBrowser } from '../show-page.ts'
 import { visible } from '../terminal-text.ts'
+import { shellWord } from '../wording.ts'
 import { type ManifestForm, manifestPage, oneTimeWord, openCodePage } from './manifest-page.ts'
 import { randomUUID } from 'node:crypto'
 import { lstat, readdir, rename, rm, writeFile } from 'node:fs/promises'
@@ -49,7 +50,7 @@ export async function setUpApp(options: SetupOptions, context: CliContext): Prom
     io.out(`${JSON.stringify({ app_id: id, slug, name, page, install_url: install, environment })}\n`)
     return
   }
-  const lines = Object.entries(environment).map(([variable, value]) => `export ${variable}=${quoted(value)}\n`)
+  const lines = Object.entries(environment).map(([variable, value]) => `export ${variable}=${shellWord(value)}\n`)
   io.out(lines.join(''))
   io.err(visible(nextSteps(app, install)))
 }
@@ -119,10 +120,6 @@ function nextSteps({ name, webhookSecret }: NewApp, install: string): string {
   const none = 'GitHub has made no webhook secret: without one the service takes no webhooks.\n'
   const numbered = steps.map((step, index) => `${index + 1}. ${step}\n`).join('')
   return `The app ${name} is made.\n${webhookSecret === undefined ? none : ''}${numbered}`
-}
-
-function quoted(text: string): string {
-  return /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }
 
 type KeyFiles = { privateKey: string; webhookSecret: string }

@@ -68,10 +68,6 @@ function sampleLabels(random: Random): string[] {
   return Array.from({ length: random.int(2, 4) }, () => left.splice(random.int(0, left.length - 1), 1)).flat()
 }
 
-function sampleHost(random: Random): string {
-  return `${random.pick(hosts)}-${random.int(1, 40)}`
-}
-
 const stringShape = defineShape({
   name: 'string',
   tools: [
@@ -200,7 +196,7 @@ const objectShape = defineShape({
     }),
   ],
   draw(random) {
-    const name = sampleHost(random)
+    const name = `${random.pick(hosts)}-${random.int(1, 40)}`
     return { name, address: { host: `${name}.example.org`, port: random.int(1024, 65_535) } }
   },
   expect: (server) => ({ tool: 'register_server', arguments: { server } }),

@@ -3,8 +3,8 @@ import { plural } from '#domain/timeline/words.ts'
 import type { Paint } from '../terminal-text.ts'
 import { failedOperations, isComposed, isFruitless, type ProgressState } from './progress-state.ts'
 
-/** The patch file. `elsewhere`: the hint is for the folder that holds the files, which is not known here. */
-export type PatchResult = { path: string; applied: boolean; hint: string; elsewhere?: true } | undefined
+/** The patch file. `hint` is the command that applies it. */
+export type PatchResult = { path: string; applied: boolean; hint: string } | undefined
 
 /** A patch that was not fetched, and the command that prints it. */
 export type UnfetchedPatch = { printedBy: string }
@@ -25,8 +25,7 @@ export function patchLines({ state, run, patch }: PatchParts, paint: Paint): str
   const what = run.request.accept === 'auto' ? 'Accepted patch:' : 'Proposed patch:'
   const written = [`${what} ${patch.path}`, ...acceptedLines(run)]
   if (patch.applied) return [...written, paint('green', 'Applied.')]
-  const where = patch.elsewhere ? '   (in the folder that holds the files)' : ''
-  return [...written, `Apply it:       ${patch.hint}${where}`, review]
+  return [...written, `Apply it:       ${patch.hint}`, review]
 }
 
 /** Says of a run that accepts by itself how much is accepted, and whose changes wait for a person. */

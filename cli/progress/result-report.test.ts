@@ -44,7 +44,7 @@ const run = aRun({
   ],
 })
 const bare = { ...run, checks: {}, conflicts: 0, left_out: [] }
-const patch = { path: 'out.patch', applied: false, hint: 'git apply out.patch' }
+const patch = { path: 'out.patch', applied: false, hint: 'remora apply r1 --of proposed' }
 const plain = { paint: openPaint(false), width: Infinity }
 
 describe('the report of a run', () => {
@@ -99,7 +99,7 @@ Checked on the changed files:
   To have it as well, apply the patch and run again: then it is made on top of it.
 
 Proposed patch: out.patch
-Apply it:       git apply out.patch
+Apply it:       remora apply r1 --of proposed
 Look at each change, take some and reject others: remora review r1
 
 Then try what failed again: remora retry r1

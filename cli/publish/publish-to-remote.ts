@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { withGitea } from '#code-hosts/gitea-host.ts'
 import { openGitRemote } from '#code-hosts/git-remote.ts'
 import {
@@ -16,6 +14,7 @@ import { shownName } from '#domain/repo-path.ts'
 import type { PatchKind } from '#domain/run.ts'
 import { plural } from '#domain/timeline/words.ts'
 import { withoutLogin } from '#platform/hide-secrets.ts'
+import { openScratchFolder } from '#platform/scratch-folder.ts'
 import { checkPublishable, type PublishConsent } from '#stages/publish/check-publishable.ts'
 import { runTrailer } from '#stages/publish/commit-message.ts'
 import { gateOfMore } from '#stages/publish/without-sets.ts'
@@ -79,23 +78,27 @@ export async function publishToRemote(
       of === 'accepted' ? `${emptyPatchText(leftOut)}; decide with "remora review ${runId}"` : 'it changes nothing'
     throw new AppError('PUBLISH_001', `There is nothing to publish of run ${runId}: ${what}.`)
   }
-  const scratch = await mkdtemp(join(tmpdir(), 'remora-publish-'))
-  try {
-    const folder = resolve(cwd, to)
-    const url = (await isFolder(folder)) ? folder : to
-    const { own: env } = config.settings
-    const isInteractive = terminal !== undefined
-    const remote = await openGitRemote({ url, cwd, scratch, trailer: runTrailer, env, isInteractive, signal })
-    const isAsked = order.pullRequest === true
-    const host = isAsked ? await withGitea(remote, { url, findLogin: remote.findLogin, signal }) : remote
-    const planWithout = (ids: readonly string[]) => client.readCommits(runId, of, ids)
-    const { planned: pushed, ...published } = await publishCommits(host, { ...order, planned, planWithout })
-    const judged = { ...leftOut, gate: gateOf(leftOut, published) }
-    const pull = await propose(host, published, { runId, planned: pushed, leftOut: judged })
-    return { ...published, pull, to: withoutLogin(to), leftOut: judged }
-  } finally {
-    await rm(scratch, { recursive: true, force: true })
-  }
+  await using scratch = await openScratchFolder('remora-publish-')
+  const folder = resolve(cwd, to)
+  const url = (await isFolder(folder)) ? folder : to
+  const { own: env } = config.settings
+  const isInteractive = terminal !== undefined
+  const remote = await openGitRemote({
+    url,
+    cwd,
+    scratch: scratch.path,
+    trailer: runTrailer,
+    env,
+    isInteractive,
+    signal,
+  })
+  const isAsked = order.pullRequest === true
+  const host = isAsked ? await withGitea(remote, { url, findLogin: remote.findLogin, signal }) : remote
+  const planWithout = (ids: readonly string[]) => client.readCommits(runId, of, ids)
+  const { planned: pushed, ...published } = await publishCommits(host, { ...order, planned, planWithout })
+  const judged = { ...leftOut, gate: gateOf(leftOut, published) }
+  const pull = await propose(host, published, { runId, planned: pushed, leftOut: judged })
+  return { ...published, pull, to: withoutLogin(to), leftOut: judged }
 }
 
 type PushedRun = Omit<PublishedRun, 'to' | 'leftOut' | 'pull'>

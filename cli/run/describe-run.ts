@@ -52,7 +52,7 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
     ['model', kind === undefined ? '' : describeModelKind(kind)],
     ['priority', request.priority === usualPriority ? '' : String(request.priority)],
     ['accepts', request.accept === 'auto' ? 'what has all the evidence that its agent asks for' : ''],
-    ['budget', budgetOf(run)],
+    ['budget', run.budget.tokens === null ? '' : budgetText(run.budget)],
     ['policy', request.error_policy === usualPolicy ? '' : request.error_policy],
     ['accepted', run.accepted_at],
     ['took', tookOf(run)],
@@ -89,10 +89,6 @@ function publishedText({ publication }: RunView): string {
   const { pulls = [], fault } = publication ?? {}
   const shown = pulls.map(({ url, state }) => (state === 'open' ? url : `${url} (${state})`))
   return [...shown, ...(fault ? [`${fault.error_code}: ${fault.reason}`] : [])].join(', ')
-}
-
-function budgetOf({ budget }: RunView): string {
-  return budget.tokens === null ? '' : budgetText(budget)
 }
 
 export function budgetText({ tokens, used }: BudgetView): string {

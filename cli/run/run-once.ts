@@ -100,8 +100,7 @@ async function runOn(service: Service, order: RunOrder, running: Running): Promi
   if (isDryRun(order) && run.status === 'completed') return reportPlan(run, order, { client, context })
   const isNew = order.source.kind === 'folder'
   const state = progress.state()
-  const caller = { cwd: context.cwd, env: context.config.settings.own }
-  const patch = isComposed(run.status, state) ? await takePatch(client, run, { ...order, isNew }, caller) : undefined
+  const patch = isComposed(run.status, state) ? await takePatch(client, run, { ...order, isNew }, context) : undefined
   const earlierRuns = unfinished.goingOn
   await reportRun(
     { state, run, patch, model: stack && order.model, earlierRuns },

@@ -1,8 +1,8 @@
-import { lstat, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { lstat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import type { FileChange } from '#domain/change-set.ts'
+import { openScratchFolder } from '#platform/scratch-folder.ts'
 import { type FileVersions, unifiedDiff } from '#platform/unified-diff.ts'
 import type { Workspace } from '#stages/operate/workspace/open-workspace.ts'
 import { findFile, readUnlinked, type Step, withExecution } from '../apply/merge-changes.ts'
@@ -43,12 +43,9 @@ export async function applyChanges(top: string, changes: readonly WorkspaceChang
     throw new AppError('WORK_002', `nothing is written: ${stale.join(', ')} ${reason}; run the script again`)
   }
   const inOrder = changes.toSorted((left, right) => Number(right.kind === 'delete') - Number(left.kind === 'delete'))
-  const scratch = await mkdtemp(join(tmpdir(), 'remora-tool-'))
-  try {
-    await writeChanges(top, await Promise.all(inOrder.map((change, at) => stepOf(top, change, join(scratch, `${at}`)))))
-  } finally {
-    await rm(scratch, { recursive: true, force: true })
-  }
+  await using scratch = await openScratchFolder('remora-tool-')
+  const steps = inOrder.map((change, at) => stepOf(top, change, join(scratch.path, `${at}`)))
+  await writeChanges(top, await Promise.all(steps))
 }
 
 const results = { create: 'created', edit: 'changed', delete: 'deleted' } as const

@@ -180,7 +180,7 @@ function partOf(
   const remaining = [...statements.slice(0, Math.max(0, first)), ...statements.slice(next)]
   if (remaining.length < leastStatements && remaining.some(isFiller)) return undefined
   const start = isFirst ? (whole?.start ?? { index: 0, row: 0 }) : lineAbove(children, statements[first], text)
-  const end = lineOf(statements[next], text) ?? (whole === undefined ? endOf(text) : whole.end)
+  const end = lineOf(statements[next], text) ?? whole?.end ?? { index: text.length, row: rowsIn(text) + 1 }
   if (start === undefined || end === undefined) return undefined
   return { start, end, isFirst, statements: statements.slice(Math.max(0, first), next) }
 }
@@ -195,10 +195,6 @@ function lineAbove(children: readonly Node[], statement: Node | undefined, text:
     if (next === undefined) return line
     line = next
   }
-}
-
-function endOf(text: string): Line {
-  return { index: text.length, row: rowsIn(text) + 1 }
 }
 
 /** The line that a statement begins; undefined where something stands before it. */

@@ -29,7 +29,8 @@ export function exemptionOf(site: DocstringSite): string | undefined {
   }
   if (hasSignatureComment(site)) return 'is left alone: a type comment stands where its docstring would'
   // The pass must stay for its comment, but linters report a pass next to a docstring as unnecessary (PIE790).
-  if (isCommentedPass(site)) return 'is left alone: its body is a pass with a comment'
+  if (isOnly(site.body, ({ type }) => type === 'pass_statement') && isCommented(site.definition))
+    return 'is left alone: its body is a pass with a comment'
   return undefined
 }
 
@@ -87,10 +88,6 @@ function commentsIn(definition: Node): Node[] {
 function hasSignatureComment({ definition }: DocstringSite): boolean {
   const isWritten = /#\s*type:\s*\(/.test(definition.text)
   return isWritten && commentsIn(definition).some(({ text }) => /^#\s*type:\s*\(/.test(text))
-}
-
-function isCommentedPass({ definition, body }: DocstringSite): boolean {
-  return isOnly(body, ({ type }) => type === 'pass_statement') && isCommented(definition)
 }
 
 export function isCommented(definition: Node): boolean {

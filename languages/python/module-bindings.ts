@@ -35,7 +35,8 @@ export function moduleBindingsOf(tree: Tree): ModuleBindings {
       exported.push(...node.descendantsOfType('string').flatMap((string) => plainStringText(string) ?? []))
     }
     const inner = node.type === 'class_definition' ? innerScope(scope, node) : scope
-    for (const child of statementsIn(node).toReversed()) steps.push({ node: child, scope: inner })
+    for (const child of containers.has(node.type) ? node.namedChildren.toReversed() : [])
+      steps.push({ node: child, scope: inner })
   }
   bindings.push(...globalsOf(tree), ...walrusTargets(tree))
   return { bindings, exported: hasExports ? exported : undefined }
@@ -48,10 +49,6 @@ const containers = new Set(
     'match_statement case_clause ERROR'
   ).split(' '),
 )
-
-function statementsIn(node: Node): Node[] {
-  return containers.has(node.type) ? node.namedChildren : []
-}
 
 function bindingsOf(node: Node, scope: string): Binding[] {
   const line = node.startPosition.row + 1

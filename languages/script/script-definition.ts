@@ -31,7 +31,7 @@ export const readScriptDefinition: DefinitionReader = (node, place) => {
   const { name, value } = defined
   const isFunction = functions.has(value.type)
   const body = value.childForFieldName('body')
-  const own = isFunction && body !== null ? ownNodes(body, isInner) : []
+  const own = isFunction && body !== null ? ownNodes(body, ({ type }) => functions.has(type) || types.has(type)) : []
   const returns = isFunction ? typeText(value, 'return_type') : null
   const mayConstruct =
     value.type.startsWith('function_') && /^[A-Z]/.test(name) && own.some(({ type }) => type === 'this')
@@ -96,10 +96,6 @@ function definedBy(node: Node, isAmbient = false): Defined | undefined {
     default:
       return undefined
   }
-}
-
-function isInner({ type }: Node): boolean {
-  return functions.has(type) || types.has(type)
 }
 
 const nothing = /^(?:void|never|undefined|asserts\b.*|(?:Promise|PromiseLike)<\s*(?:void|never|undefined)\s*>)$/s

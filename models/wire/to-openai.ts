@@ -35,7 +35,9 @@ export function toOpenAi(request: ModelRequest, capabilities: Capabilities, { st
   }
   if (plan.offered.length === 0) return { body, workarounds: plan.workarounds }
   body.tools = toTools(offeredTools(plan, request.maxTokens, capabilities), capabilities, plan.workarounds)
-  body.tool_choice = toToolChoice(plan.toolChoice)
+  const { toolChoice } = plan
+  body.tool_choice =
+    typeof toolChoice === 'string' ? toolChoice : { type: 'function', function: { name: toolChoice.name } }
   if (request.parallelCalls !== undefined) {
     if (capabilities.parallelCalls) body.parallel_tool_calls = request.parallelCalls
     else plan.workarounds.push('parallel_tool_calls: not sent')
@@ -105,8 +107,4 @@ function toTools(
     const schema = strictSchemas ? { ...parameters } : plainSchema(parameters)
     return { type: 'function', function: { name, description, parameters: schema, ...strict } }
   })
-}
-
-function toToolChoice(choice: ToolChoice): OpenAI.ChatCompletionToolChoiceOption {
-  return typeof choice === 'string' ? choice : { type: 'function', function: { name: choice.name } }
 }

@@ -121,7 +121,7 @@ export async function openHost(
   const shared = { app, appId, botLogin, installations, publishing, branchRuns, ledger, producer, log, metrics }
   const records = openRecords(deps)
   const declined = openDeclinedChanges(redis, namespace)
-  const isFakeHost = isLoopback(github.apiUrl)
+  const isFakeHost = ['127.0.0.1', 'localhost', '[::1]'].includes(new URL(github.apiUrl).hostname)
   const inTurn = <T>(of: number | RunId, work: (lost: AbortSignal) => Promise<T>) =>
     withLease(redis, { key: `${namespace ?? 'remora'}:{github}:publishing:${of}`, ms: leaseMs }, work)
   const places = openPlaces(publicationsAtOnce.ofInstallation)
@@ -180,8 +180,4 @@ function openRecords({ objects, blobs }: Pick<Stores, 'objects' | 'blobs'>) {
       return hash === null ? null : getComposition(objects, { projectId, runId, hash })
     },
   }
-}
-
-function isLoopback(url: string): boolean {
-  return ['127.0.0.1', 'localhost', '[::1]'].includes(new URL(url).hostname)
 }

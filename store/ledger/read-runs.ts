@@ -54,7 +54,10 @@ export async function getRun(store: LedgerStore, runId: RunId): Promise<Run> {
     isPlanned: stored('planned') === '1',
     conductor: conductorOf(stored),
     bundleHashes: JSON.parse(stored('bundles') ?? 'null'),
-    agentBundles: namesIn(stored('agent_bundles')),
+    agentBundles:
+      stored('agent_bundles')
+        ?.split(' ')
+        .filter((name) => name !== '') ?? null,
     seq: number.parse(stored('seq')),
     nodes: number.parse(stored('nodes')),
     files: number.parse(stored('files')),
@@ -76,10 +79,6 @@ export async function getRun(store: LedgerStore, runId: RunId): Promise<Run> {
     deferred: number.parse(stored('deferred')),
     counts: Object.fromEntries(operationStatuses.map((status) => [status, number.parse(stored(`n:${status}`))])),
   })
-}
-
-function namesIn(text: string | undefined): string[] | null {
-  return text?.split(' ').filter((name) => name !== '') ?? null
 }
 
 function tokensOf(stored: (name: string) => string | undefined) {

@@ -21,7 +21,9 @@ describe('remora run on an archive', () => {
       const run = await services.remora(place, ['run', 'source.zip', '--agents', 'lint', '--out', 'x.patch'])
       expect(run).toMatchObject({ code: 0 })
       expect(run.out).toContain(".git  Git's own data")
-      expect(run.out).toMatch(/Apply it: +git apply .*\S+x\.patch {2}# in the folder that source\.zip unpacks to\n/)
+      expect(run.out).toMatch(
+        /Apply it: +remora apply \w+ --of proposed {2}# in the folder that source\.zip unpacks to\n/,
+      )
       await unpacked.apply(await place.read('x.patch'))
       expect(await unpacked.read('shop/stock.py')).toContain('if name not in self.items')
     },

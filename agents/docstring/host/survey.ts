@@ -83,7 +83,8 @@ export async function surveyDocComments(
     if (bytes === undefined) return void unread.set(path, 'its file is too large')
     if (!isUtf8(bytes)) return void unread.set(path, 'its file is not UTF-8')
     const own = commented.get(path) ?? []
-    const docs = { source: bytes.toString(), language: languageIn(own), nodes: own.map(bytesOf) }
+    const nodes = own.map(({ startByte, endByte }) => ({ startByte, endByte }))
+    const docs = { source: bytes.toString(), language: languageIn(own), nodes }
     const answer = await surveys.docsIn({ docs })
     if ('unreadable' in answer) unread.set(path, `its file cannot be read: ${answer.unreadable}`)
     else facts.set(path, answer)
@@ -109,10 +110,6 @@ export async function surveyDocComments(
 
 function languageIn([first]: readonly CommentedNode[] = []): string {
   return first?.language ?? ''
-}
-
-function bytesOf({ startByte, endByte }: CommentedNode): NodeBytes {
-  return { startByte, endByte }
 }
 
 function byStart(definitions: readonly DefinitionFacts[]): Map<number, DefinitionFacts> {

@@ -20,7 +20,8 @@ type Exchange = { request: IncomingMessage; response: ServerResponse }
 export function refuseBrokenRequests(server: Server, log: Pick<Log, 'info'>) {
   const exchanges = new WeakMap<Duplex, Exchange[]>()
   const refused = new WeakSet<Duplex>()
-  const openOn = (socket: Duplex) => (exchanges.get(socket) ?? []).filter((exchange) => !isOver(exchange))
+  const isOpen = ({ request, response }: Exchange) => !request.complete || !response.writableFinished
+  const openOn = (socket: Duplex) => (exchanges.get(socket) ?? []).filter(isOpen)
   server.on('request', (request, response) => {
     exchanges.set(request.socket, [...openOn(request.socket), { request, response }])
   })
@@ -46,10 +47,6 @@ export function refuseBrokenRequests(server: Server, log: Pick<Log, 'info'>) {
     after(lingerMs, () => request.socket.destroy())
   })
   return refuse
-}
-
-function isOver({ request, response }: Exchange): boolean {
-  return request.complete && response.writableFinished
 }
 
 /** Is true when what is written next would be the answer to the last request, or to what should have become one. */

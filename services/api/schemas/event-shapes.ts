@@ -7,14 +7,10 @@ const Plain = z.instanceof(z.ZodType)
 /** Each event with its own data, by the name of its component such as `RunAcceptedEvent`: `EventView` in the API's document. */
 export const eventShapes = eventNames.map((name) => {
   const { category, about, data } = eventTable[name]
-  const component = componentName(name)
+  const component = `${pascalCase(name)}Event`
   const own = { event: z.literal(name), category: z.literal(category), data: named(`${component}Data`, data) }
   return { name, component, shape: EventView.extend(own).describe(about) }
 })
-
-function componentName(name: EventName): string {
-  return `${pascalCase(name)}Event`
-}
 
 function pascalCase(name: string): string {
   return name.replaceAll(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase())

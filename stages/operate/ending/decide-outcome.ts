@@ -20,7 +20,7 @@ export type Decided = { verdict: Verdict; changeSet: ChangeSet | null }
 export function decideOutcome(
   attempt: Changing,
   ending: OperationEnding,
-  { changes, evidence, model, fixedFirst = 0, onSnapshot = asTheyAre }: ProvedChanges,
+  { changes, evidence, model, fixedFirst = 0, onSnapshot = (files) => ({ files: [...files] }) }: ProvedChanges,
 ): Decided {
   if (ending.kind === 'gone')
     return { verdict: { status: 'skipped', summary: goneReason, reason: goneReason }, changeSet: null }
@@ -40,10 +40,6 @@ type ProvedChanges = Proof & {
   model: string
   fixedFirst?: number
   onSnapshot?(changes: readonly FileChange[]): OnSnapshot
-}
-
-function asTheyAre(changes: readonly FileChange[]): OnSnapshot {
-  return { files: [...changes] }
 }
 
 const goneReason = 'its code is not there any more: what it waited for has removed it'

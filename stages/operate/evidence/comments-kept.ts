@@ -56,17 +56,13 @@ function anchorsOf(list: StatementList): Anchor[] {
   let below: { row: number; isBlankNext: boolean } | undefined
   for (const comment of list.comments.toReversed()) {
     const next = list.statements[comment.statement + 1]
-    const endRow = lastRowOf(comment)
+    const endRow = comment.row + (comment.text.match(/\n/g)?.length ?? 0)
     const isOfBlock = below?.row === endRow + 1
     const isBlankNext = isOfBlock ? below?.isBlankNext === true : next !== undefined && next.row > endRow + 1
     below = { row: comment.row, isBlankNext }
     anchors.push(anchorOf(comment, list, isBlankNext))
   }
   return anchors.toReversed()
-}
-
-function lastRowOf({ row, text }: Comment): number {
-  return row + (text.match(/\n/g)?.length ?? 0)
 }
 
 function anchorOf(comment: Comment, { statements }: StatementList, isBlankNext: boolean): Anchor {

@@ -101,7 +101,7 @@ const operators: readonly Operator[] = [
     name: 'an empty text',
     plant(node) {
       const isText = node.type === 'string' && node.text.length > 2 && !/^(?:[fb]|"""|''')/i.test(node.text)
-      return isText && !isLoneText(node) ? replaced(node, '""') : undefined
+      return isText && node.parent?.type !== 'expression_statement' ? replaced(node, '""') : undefined
     },
   },
   {
@@ -201,10 +201,6 @@ function returnedBy(node: Node): Node | undefined {
   if (node.type === 'return_statement') return node.namedChildren[0] ?? undefined
   const body = node.type === 'arrow_function' ? node.childForFieldName('body') : null
   return body === null || body.type === 'statement_block' ? undefined : body
-}
-
-function isLoneText(node: Node): boolean {
-  return node.parent?.type === 'expression_statement'
 }
 
 function replaced({ startIndex: start, endIndex: end }: Node, text: string): Planted {

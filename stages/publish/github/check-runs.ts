@@ -12,16 +12,12 @@ const mostSummaryBytes = 65_535
 /** Several may be there, after a request that was given up: before the last word the newest gets it, and the others point there. */
 export async function reportStatus(report: StatusReport, deps: CheckHost): Promise<ReportedStatus> {
   const { id, state } = report
-  const isKnown = id !== undefined && !isFinal(state)
+  const isKnown = id !== undefined && (state === 'queued' || state === 'running')
   const [newest, ...others] = isKnown ? [id] : await findChecks(report, deps)
   for (const otherId of others) await leaveCheck(otherId, deps)
   const check = newest === undefined ? await createCheck(report, deps) : await updateCheck(newest, report, deps)
   await annotate(check, report, deps)
   return { id: check.id }
-}
-
-function isFinal(state: CommitState): boolean {
-  return state !== 'queued' && state !== 'running'
 }
 
 /** The newest comes first. A try whose answer was lost may have made one. */

@@ -62,7 +62,7 @@ export async function endCheck(
     merged: countMerged(made, { publication }),
     gate: composition?.gate,
     files: changedFiles(composition ?? { files: [] }).map(({ path, baseHash }) => ({ path, isNew: baseHash === null })),
-    filesUrl: await filesUrlOf(run, telling.host),
+    filesUrl: run.commit === null ? undefined : `${await telling.host.webUrl()}/blob/${run.commit}`,
     leftOut: composition?.conflicts ?? [],
     findings: findings.length,
     held,
@@ -103,10 +103,6 @@ function bareTold(run: Run, publication: Publication, { publicUrl, isFakeHost }:
     isRehearsal,
     isPublishable: !isFork && (!isRehearsal || isFakeHost),
   }
-}
-
-async function filesUrlOf({ commit }: Run, host: GitHubHost): Promise<string | undefined> {
-  return commit === null ? undefined : `${await host.webUrl()}/blob/${commit}`
 }
 
 /** Says it where it says something else than what was said last. */

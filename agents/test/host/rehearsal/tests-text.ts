@@ -104,11 +104,7 @@ function uniqueNames(cases: readonly Case[]): string[] {
 
 function scriptText({ imports, runner, line_length: most }: Facts, cases: readonly Case[]): string {
   const tests = cases.map((seen) => scriptTest(seen, { isVitest: runner === 'vitest', most }))
-  return `${imports}\n${tests.filter((test) => longestLine(test) <= most).join('\n')}`
-}
-
-function longestLine(text: string): number {
-  return Math.max(...text.split('\n').map(({ length }) => length))
+  return `${imports}\n${tests.filter((test) => test.split('\n').every(({ length }) => length <= most)).join('\n')}`
 }
 
 type Writing = { isVitest: boolean; most: number }

@@ -49,7 +49,7 @@ export function runSummaryView(run: Run, lacking: Lacking): RunSummary {
     open_questions: counts.waiting - run.deferred + run.ownQuestions,
     waiting_for: waitingFor(run, lacking),
     budget: budgetView(run),
-    composing: composingView(run),
+    composing: run.composing && viewOf(ComposingView, run.composing, {}),
     environment: environmentView(run.environment),
     cancel_requested: stop !== null,
     accepted_at: isoTime(acceptedAt),
@@ -100,10 +100,6 @@ function storeWait(store: Lacking['store']): WaitingFor[] {
 
 function serverView({ url, hasAnswered, lastError, nextProbeAt }: ServerHealth) {
   return { url, has_answered: hasAnswered, last_error: lastError, next_probe: isoTime(nextProbeAt) }
-}
-
-function composingView({ composing }: Pick<Run, 'composing'>): RunSummary['composing'] {
-  return composing === null ? null : viewOf(ComposingView, composing, {})
 }
 
 export type RunDetails = Lacking & {

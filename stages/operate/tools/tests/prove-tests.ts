@@ -117,7 +117,7 @@ async function proofOf(
     before: { collected: [...was.passed, ...wasFailed], passed: was.passed },
     unreported: unreported && howItEnded(unreported),
     ...tried,
-    runsMs: sum([...own, ...before].map(({ result }) => result)),
+    runsMs: Math.round([...own, ...before].reduce((all, { result }) => all + result.durationMs, 0)),
   }
 }
 
@@ -211,8 +211,4 @@ function evidenceOf(check: TestCheck, proof: TestProof): Evidence {
 function goneText(before: readonly string[], now: readonly string[], what: string): string | undefined {
   const gone = before.filter((name) => !now.includes(name))
   return gone.length === 0 ? undefined : clip(`${what}: ${gone.join(', ')}`, maxMessage)
-}
-
-function sum(results: readonly { durationMs: number }[]): number {
-  return Math.round(results.reduce((all, { durationMs }) => all + durationMs, 0))
 }

@@ -4,13 +4,43 @@ import type { ChangeView } from '#schemas/change-schema.ts'
 import type { ApiClient } from '../api-client.ts'
 import { changesWhere } from '../api-lists.ts'
 import { isCurrent, rulesOf } from '../run/describe-decisions.ts'
+import type { CliContext } from '../cli-context.ts'
+import { fetchChanges } from './fetch-changes.ts'
+import { requireRunsFolder } from './find-folder.ts'
+import { mergeChanges, type RefusedFile, type Step } from './merge-changes.ts'
 import { hunksIn, type LineSpan, touch } from './merge-files.ts'
-import type { RefusedFile } from './merge-changes.ts'
+import { writeChanges } from './write-changes.ts'
+
+type ApplyOrder = {
+  runId: string
+  of: PatchKind
+  folder: string
+  /** Is a folder for what is compared and merged. */
+  scratch: string
+  signal: AbortSignal
+  beforeWriting?: (steps: readonly Step[]) => Promise<void>
+}
+
+/** Writes what a run changes into `folder`, merged with what has changed there since, or nothing: WORK_002 says of which files, and why. */
+export async function applyChanges(
+  client: Pick<ApiClient, 'listChanges' | 'readChangedFiles'>,
+  { runId, of, folder, scratch, signal, beforeWriting }: ApplyOrder,
+  { config, cwd }: Pick<CliContext, 'config' | 'cwd'>,
+): Promise<Step[]> {
+  const changes = await fetchChanges(client, { runId, of, scratch })
+  await requireRunsFolder(folder, changes, { runId, cwd, env: config.settings.own })
+  const describe = (refused: readonly RefusedFile[]) => nameCollidingSets(client, { runId, of }, refused)
+  const steps = await mergeChanges(folder, changes, { scratch, searchPath: config.searchPath, describe })
+  await beforeWriting?.(steps)
+  signal.throwIfAborted()
+  await writeChanges(folder, steps)
+  return steps
+}
 
 const namedSets = 20
 
 /** Names each change set that changes a place where the folder has changed, too, and the command without these. */
-export async function nameCollidingSets(
+async function nameCollidingSets(
   client: Pick<ApiClient, 'listChanges'>,
   { runId, of }: { runId: string; of: PatchKind },
   refused: readonly RefusedFile[],
