@@ -49,7 +49,7 @@ export type EndpointChoice = {
 export type ModelPoolOptions = {
   endpoints: readonly EndpointChoice[]
   requestTimeoutMs: number
-  /** Says how long after a request's first failure it may be tried again; request-failures.ts says when that begins anew. */
+  /** Says how long after a request's first failure it may be tried again; complete-with-retries.ts says when that begins anew. */
   retryBudgetMs: number
   /** Bounds the requests of this process alone at one endpoint at once; further ones are queued. */
   maxInFlight: number

@@ -1,4 +1,4 @@
-import { isAbsolute, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { z } from 'zod'
 import { parseJson } from '#domain/json.ts'
 import { plainWords } from '#platform/schema-faults.ts'

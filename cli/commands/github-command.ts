@@ -14,15 +14,13 @@ export function addGithubCommand(github: Command, context: CliContext): void {
   addDeliveries(github, context)
 }
 
-type AssignOptions = { assign?: string[]; json?: true }
-
 function addInstallations(github: Command, context: CliContext): void {
   const command = github
     .command('installations')
     .description('list where the App is installed, of your project (the operator: of all), or give one to a project')
     .option('--assign <id project...>', 'give this installation to this project (only the operator)', twoWords)
     .option('--json', 'print one JSON document')
-    .action(async ({ assign, json }: AssignOptions) => {
+    .action(async ({ assign, json }: { assign?: string[]; json?: true }) => {
       const [id, project] = assign ?? []
       if (assign !== undefined && (id === undefined || project === undefined))
         command.error('error: --assign takes an installation and a project', { exitCode: 2 })

@@ -200,7 +200,6 @@ function noTarget(): TargetNode {
   }
 }
 
-type Where = { folder: FolderLayer; workspace: Workspace }
 type How = {
   sandbox: SandboxOptions & { limits: SandboxLimits }
   onEnd(name: string, close: () => Promise<void>): void
@@ -210,7 +209,7 @@ type How = {
 /** Returns what the tool script may run: the programs of the bundle that it belongs to, over a copy of the folder. */
 async function folderPrograms(
   script: string,
-  { folder, workspace }: Where,
+  { folder, workspace }: { folder: FolderLayer; workspace: Workspace },
   { sandbox, onEnd, signal }: How,
 ): Promise<AttemptPrograms> {
   const archives = openSnapshotArchives(async () => folder.contents())

@@ -1,6 +1,6 @@
 import type OpenAI from 'openai'
 import { isRecord, parseJson } from '#domain/json.ts'
-import type { Message, ModelRequest, RequestedCall, ToolChoice, ToolDefinition } from '#domain/turn.ts'
+import type { Message, ModelRequest, RequestedCall, ToolDefinition } from '#domain/turn.ts'
 import { unreachable } from '#domain/error.ts'
 import { boundTools } from './bounded-tools.ts'
 import type { Capabilities } from './capabilities.ts'

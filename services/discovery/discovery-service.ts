@@ -2,35 +2,30 @@ import { adjustBundles } from '#bundles/adjust-bundles.ts'
 import { announceFindable, type FindableNodes } from '#bundles/findable-nodes.ts'
 import { loadBundles, type LoadedBundle } from '#bundles/load-bundle.ts'
 import { unlessDeadly, untilStopped, type UntilStoppedDeps } from '#store/ledger/run-stage.ts'
-import { type Ledger, openLedger } from '#store/ledger/ledger.ts'
-import { openPutPermit } from '#store/ledger/collection-window.ts'
+import type { Ledger } from '#store/ledger/ledger.ts'
 import { awayModelsCheck } from '#store/ledger/read-runs.ts'
-import { redisCheck, expectUsableRedis } from '#store/ledger/redis-check.ts'
 import { openFleet } from '#store/ledger/fleet.ts'
 import { openRetention } from '#store/ledger/retention.ts'
 import { redisNowMs } from '#store/ledger/store.ts'
 import { openNotices } from '#store/ledger/notices.ts'
 import { openStopSignals } from '#store/ledger/stop-signals.ts'
-import { type Metrics, openMetrics } from '#platform/metrics/open-metrics.ts'
+import type { Metrics } from '#platform/metrics/open-metrics.ts'
 import { openBlobStore } from '#store/objects/blob-store.ts'
-import { openEventSegments } from '#store/objects/event-segments.ts'
-import { loggedOutages, watchStore } from '#store/objects/logged-outages.ts'
-import { type ObjectStore, objectStoreCheck, permittedPuts } from '#store/objects/object-store.ts'
-import { openObjects } from '#store/objects/open-objects.ts'
+import { watchStore } from '#store/objects/logged-outages.ts'
+import type { ObjectStore } from '#store/objects/object-store.ts'
 import { openSnapshotReader } from '#store/objects/snapshot.ts'
-import { openReadiness } from '#platform/readiness.ts'
-import { connectRedis, patientAnswerMs, type RedisClient } from '#platform/redis-client.ts'
-import { openHealth } from '#platform/http-health.ts'
+import type { RedisClient } from '#platform/redis-client.ts'
 import { openLinter } from '#languages/lint/linter.ts'
-import { type Log, processName } from '#platform/log.ts'
-import { openReleaser, type Releaser, type ServiceDeps } from '#platform/service-process.ts'
+import type { Log } from '#platform/log.ts'
+import type { Releaser, ServiceDeps } from '#platform/service-process.ts'
+import { startService } from '#store/start-service.ts'
 import { openConsumer } from '#store/queues/consumer.ts'
 import { clearQueues, openProducer, type Producer } from '#store/queues/producer.ts'
 import { readKnownExternals } from '#tool-scripts/external-signatures.ts'
 import { openTypeChecker } from '#tool-scripts/type-checker.ts'
 import { type AppError, undefinedOn } from '#domain/error.ts'
 import type { SpanRecorder } from '#domain/span.ts'
-import { openTracing, tracedStage } from '#platform/tracing/open-tracing.ts'
+import { tracedStage } from '#platform/tracing/open-tracing.ts'
 import { runArchiver } from './housekeeping/archive-events.ts'
 import { bundlePinner, pinnedBundleReader } from '#stages/plan/pin-bundles.ts'
 import { parseConfig, type DiscoveryConfig } from './discovery-config.ts'
@@ -51,7 +46,6 @@ import { defaultSnapshotLimits } from '#stages/snapshot/snapshot-limits.ts'
 import { type DiscoveryStageDeps, failDiscovery, runDiscoveryStage } from './discovery-stage.ts'
 import { runSnapshotStage, type SnapshotStageDeps } from './snapshot-stage.ts'
 import { openSurveyPool } from '#stages/plan/survey/survey-pool.ts'
-import { redisUserCheck } from '#store/ledger/redis-users.ts'
 
 export type DiscoveryService = { healthPort: number; close(): Promise<void> }
 
@@ -67,29 +61,20 @@ async function checkedBundles(dir: string | undefined, findable: FindableNodes):
 
 export const discovery = { name: 'discovery', parseConfig, start: startDiscovery } as const
 
-export async function startDiscovery(config: DiscoveryConfig, deps: ServiceDeps): Promise<DiscoveryService> {
-  const { log, redactor, placeOf } = deps
-  const { storage, leaveOut, setups } = config
+export function startDiscovery(config: DiscoveryConfig, deps: ServiceDeps): Promise<DiscoveryService> {
+  const { log, placeOf } = deps
+  const { storage, health, traces, leaveOut, setups } = config
   const choices = { ...config.bundles, ...(placeOf && { placeOf }) }
-  const releaser = openReleaser()
-  try {
+  const shown = (ledger: Ledger) => ({ models: awayModelsCheck(ledger) })
+  const service = { name: 'discovery', origin, storage, health, traces, shown } as const
+  return startService(service, deps, async ({ redis, permit, metrics, objects, ...opened }, releaser) => {
     const [packs, findable] = await Promise.all([loadSoundPacks(config.queries), findableNodes(config.queries)])
-    const { redis, stopWaiting } = connectRedis(storage.redisUrl, { retries: 20, answerMs: patientAnswerMs }, log)
-    releaser.add('redis', async () => redis.disconnect())
-    await expectUsableRedis(redis)
     releaser.add('announcement', announce(redis, findable, log))
     const bundles = adjustBundles(await checkedBundles(config.agentsDir, findable), choices, findable)
-    const permit = openPutPermit(redis)
-    const metrics = openMetrics('discovery')
-    const objects = permittedPuts(loggedOutages(await openObjects(storage.s3), log, metrics), permit)
-    releaser.add('objects', async () => objects.close())
     const producer = openProducer({ redisUrl: storage.redisUrl, log })
     releaser.add('producer', () => producer.close())
     const readers = await openReaders(config, releaser)
-    const traces = await openTracing(config.traces, { service: 'discovery', instance: processName(), log })
-    releaser.add('traces', traces.close)
-    const archive = openEventSegments(objects, storage.events)
-    const ledger = measuredLedger(openLedger(redis, { origin, archive, redactor, log, traces }), metrics)
+    const ledger = measuredLedger(opened.ledger, metrics)
     const stops = openStopSignals({ redisUrl: storage.redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
     const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes, permit })
@@ -103,23 +88,12 @@ export async function startDiscovery(config: DiscoveryConfig, deps: ServiceDeps)
       readBundles: pinnedBundleReader(objects),
     }
     if (config.isAlone) await takeOver(redis, ledger)
-    const health = await openHealth(config.health, { readiness: readinessOf({ redis, objects, ledger }), metrics })
-    releaser.add('health', health.close)
-    const consuming = { ...stages, limits: defaultSnapshotLimits, metrics, traces }
+    const consuming = { ...stages, limits: defaultSnapshotLimits, metrics, traces: opened.traces }
     releaser.add('consumers', startConsumers(config, consuming, log))
     startLoops(config, { ...stages, redis, fleet: fleets, metrics, log }, releaser)
     startHousekeeping(config, { redis, ledger, objects, log }, releaser)
-    releaser.add('commands that wait for Redis', async () => stopWaiting())
-    return { healthPort: health.port, close: releaser.release }
-  } catch (error) {
-    await releaser.release()
-    throw error
-  }
-}
-
-function readinessOf({ redis, objects, ledger }: { redis: RedisClient; objects: ObjectStore; ledger: Ledger }) {
-  const needed = { redis: redisCheck(redis), object_store: objectStoreCheck(objects) }
-  return openReadiness(needed, { models: awayModelsCheck(ledger), redis_user: redisUserCheck(redis, 'discovery') })
+    return {}
+  })
 }
 
 type LoopStores = { ledger: Ledger; producer: Producer; redis: RedisClient; fleet: ReturnType<typeof openFleet> }
@@ -150,12 +124,10 @@ function startLoops(
   releaser.add('teller', runTeller({ ledger, retention: openRetention(redis), notices, told, log }))
 }
 
-type HousekeepingStores = { redis: RedisClient; ledger: Ledger; objects: ObjectStore; log: Log }
-
 /** Starts the removal of data; what users deleted is removed also where housekeeping is off (`everyMs` is 0). */
 function startHousekeeping(
   { housekeeping }: Pick<DiscoveryConfig, 'housekeeping'>,
-  { redis, ...stores }: HousekeepingStores,
+  { redis, ...stores }: { redis: RedisClient; ledger: Ledger; objects: ObjectStore; log: Log },
   releaser: Releaser,
 ): void {
   const { everyMs, ...times } = housekeeping

@@ -4,14 +4,13 @@ import { probeUser } from '#models/capabilities/probe-requests.ts'
 import { isUnknownPolicy } from './planner-policies.ts'
 import { delay } from '#platform/clock.ts'
 import { type ChatMessage, ChatRequest } from './chat-request.ts'
-import { toCompletion } from './chat-completion.ts'
+import { toCompletion, type Completion, completionBody, completionEvents } from './chat-completion.ts'
 import { orphanedToolResult, unreadableCall } from './conversation.ts'
 import { type FaultName, type FaultPlan, markedFault, openFaultDraw } from './faults.ts'
 import { nextMove } from './next-move.ts'
 import { type Refusals, refusedIn } from './refusals.ts'
 import { readPlainRequest } from './plain-request.ts'
 import { answerError, readBody } from './json-http.ts'
-import { sendCompletion, sendFault } from './send-completion.ts'
 
 /** Set by `POST /latency`, `POST /faults` and `POST /refusals`, and read by `/metrics`. */
 export type RehearsalState = ReturnType<typeof openState>
@@ -82,4 +81,57 @@ export function metricsText({ running }: RehearsalState['counts']): string {
   const gauge = (name: string, value: number) =>
     `# TYPE vllm:${name} gauge\nvllm:${name}{model_name="rehearsal"} ${value}\n`
   return gauge('num_requests_running', running) + gauge('num_requests_waiting', 0)
+}
+
+type Delivery = { stream: boolean; includeUsage: boolean; fault: FaultName | undefined }
+
+type ErrorReply = { status: number; message: string; headers?: Record<string, string> }
+const errorReplies: Partial<Record<FaultName, ErrorReply>> = {
+  '403': { status: 403, message: 'rehearsed filter of content' },
+  '429': { status: 429, message: 'rehearsed rate limit', headers: { 'retry-after': '1' } },
+  '503': { status: 503, message: 'rehearsed overload' },
+  '529': { status: 529, message: 'rehearsed overload of the site' },
+}
+
+/** Resets, hangs or refuses the request if the fault says so; false when it is to be answered. */
+function sendFault(response: ServerResponse, fault: FaultName | undefined): boolean {
+  if (fault === undefined) return false
+  if (fault === 'hang') return true
+  if (fault === 'reset') {
+    response.socket?.resetAndDestroy()
+    return true
+  }
+  const refusal = errorReplies[fault]
+  if (refusal === undefined) return false
+  answerError(response, refusal.status, refusal.message, refusal.headers)
+  return true
+}
+
+/** Sends the reply, or the part that the fault lets through. A stalled one ends when the client or the server closes it. */
+async function sendCompletion(response: ServerResponse, completion: Completion, delivery: Delivery) {
+  const { stream, fault } = delivery
+  const text = stream ? completionEvents(completion, delivery) : completionBody(completion, fault)
+  const type = stream ? 'text/event-stream; charset=utf-8' : 'application/json'
+  response.writeHead(200, { 'content-type': type, ...lengthHeader(text, stream) })
+  const half = text.slice(0, text.length >> 1)
+  if (fault === 'truncated') response.write(half, () => response.socket?.destroy())
+  else if (fault === 'stall') response.write(half)
+  else if (fault === 'split_bytes') await sendInPieces(response, Buffer.from(text))
+  else response.end(text)
+}
+
+/** Sends about 200 pieces at most, each in a packet of its own, split without regard to characters or events. */
+async function sendInPieces(response: ServerResponse, bytes: Buffer): Promise<void> {
+  const least = Math.ceil(bytes.length / 200)
+  for (let at = 0, size = 0; at < bytes.length && !response.destroyed; at += size) {
+    size = least + (at % 3)
+    response.write(bytes.subarray(at, at + size))
+    await delay(0)
+  }
+  response.end()
+}
+
+/** Real servers do not know the length of a stream, and send it in chunks. */
+function lengthHeader(text: string, stream: boolean): Record<string, string> {
+  return stream ? { 'cache-control': 'no-cache' } : { 'content-length': String(Buffer.byteLength(text)) }
 }

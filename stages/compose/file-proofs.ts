@@ -84,11 +84,9 @@ async function proofOf(file: FileResult, only: TextCheck | undefined, deps: File
   return { file, ...contents, evidence: [...evidence, ...(await testEvidenceOf(file, isSound ? deps : {}))] }
 }
 
-type Asking = { asking: readonly AskedChecks[]; contents: Contents }
-
 async function checkTogether(
   file: FileResult,
-  { asking, contents }: Asking,
+  { asking, contents }: { asking: readonly AskedChecks[]; contents: Contents },
   deps: FileProofDeps,
 ): Promise<ComposedEvidence[]> {
   const { path, sets } = file

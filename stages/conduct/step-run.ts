@@ -164,11 +164,9 @@ function nextWithoutModel(run: Run, { counts }: Step, state: AgendaState): Next 
   return { kind: 'commit', outcome: { ...blocked(state, 'POLICY_004', reason), events: [] } }
 }
 
-type AskedStep = { run: Run; step: Step; state: AgendaState; question: PlannerQuestion }
-
 /** The claim is renewed while the model is asked, which may take minutes. */
 async function ask(
-  { run, step, state, question }: AskedStep,
+  { run, step, state, question }: { run: Run; step: Step; state: AgendaState; question: PlannerQuestion },
   deps: StepDeps & { spending: Spending },
   signal: AbortSignal,
 ): Promise<{ record: DecisionRecord }> {

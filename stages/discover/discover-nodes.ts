@@ -131,12 +131,10 @@ function distinctBlobs(
   return blobs.values()
 }
 
-type Found = { all: CodeNode[]; nodes: CodeNode[]; read: ReadonlyMap<string, ReadFile> }
-
 /** Edges are computed over all nodes that were found; those between the requested nodes are returned. */
 async function edgesOf(
   tree: SourceTree,
-  { all, nodes, read }: Found,
+  { all, nodes, read }: { all: CodeNode[]; nodes: CodeNode[]; read: ReadonlyMap<string, ReadFile> },
   { packs, read: readContent }: Pick<DiscoveryDeps, 'packs'> & Pick<DiscoveryInput, 'read'>,
   signal: AbortSignal,
 ): Promise<Edge[] | undefined> {

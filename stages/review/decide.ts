@@ -153,12 +153,10 @@ function noteOf({ verdict, becauseOf }: MadeDecision, known: Known): { note?: st
 /** Holds what this request has decided: the verdict before, and the set because of which. */
 type DecidedBefore = Map<string, { was: Verdict; becauseOf: string | undefined }>
 
-type Steps = { steps: readonly Step[]; decisions: Decisions; by: Decider; made: DecidedBefore }
-
 /** Makes decisions in slices and notes them in `decisions`, and in `made` what was before. False when somebody else has decided meanwhile. */
 async function makeInSteps(
   { runId }: Run,
-  { steps, decisions, by, made }: Steps,
+  { steps, decisions, by, made }: { steps: readonly Step[]; decisions: Decisions; by: Decider; made: DecidedBefore },
   ledger: Pick<Ledger, 'decide'>,
 ): Promise<boolean> {
   for (let first = 0; first < steps.length; first += maxDecisionsAtOnce) {

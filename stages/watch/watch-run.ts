@@ -119,12 +119,10 @@ async function reviewed(
   return { state: { ...state, pending, raising, raised }, events: [event], isDone: false }
 }
 
-type Judged = { run: Run; deps: WatchDeps; seen: number; raising: number }
-
 function reviewedEvent(
   window: WatchWindow,
   { escalations, summary, cost }: Extract<Review, { kind: 'reviewed' }>,
-  { run, deps, seen, raising }: Judged,
+  { run, deps, seen, raising }: { run: Run; deps: WatchDeps; seen: number; raising: number },
 ): NewEvent {
   const verdict = raising > 0 ? 'escalated' : escalations.length > 0 ? 'known' : 'nothing'
   const data = { ...window, seen, verdict, summary: summary.slice(0, 500), escalations: raising } as const

@@ -14,8 +14,6 @@ export function runScript(name: string, upTo: (typeof sharedParts)[number] = 'tr
   return redisScript(scriptText([...parts, name].map(sourceOf)))
 }
 
-type RunStore = { redis: RedisClient; namespace: string }
-
 /** Makes a command of its script, which has the keys of the run and then `more`. Its answer is parsed. RUN_001, RUN_005. */
 export function runCommand<Reply extends z.ZodType>(
   name: string,
@@ -24,7 +22,7 @@ export function runCommand<Reply extends z.ZodType>(
 ) {
   const script = runScript(name, upTo)
   return async (
-    { redis, namespace }: RunStore,
+    { redis, namespace }: { redis: RedisClient; namespace: string },
     runId: RunId,
     args: readonly ScriptArg[],
     more: readonly string[] = [],

@@ -16,7 +16,7 @@ export const objectKeys = {
   bundle: (project: ProjectId, hash: string) => `projects/${project}/bundles/${hash}.json`,
   /** `name` is `<blob sha256>.<language>.<query pack hash>.json`. */
   nodeIndex: (project: ProjectId, name: string) => `projects/${project}/node-index/${name}`,
-  /** Holds what a setup has made, by what it was made from (services/setup/stage/environment-key.ts). */
+  /** Holds what a setup has made, by what it was made from (services/setup/stage/setup-stage.ts). */
   environment: (project: ProjectId, hash: string) => `projects/${project}/environments/${hash}.tar.gz`,
   composition: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/compositions/${hash}.json`,
   /** Says which change sets are in a part of the accepted patch (patch-part.ts). */

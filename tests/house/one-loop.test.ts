@@ -7,7 +7,7 @@ const ways: Readonly<Record<string, readonly string[]>> = {
   'stages/operate/run-operation.ts': ['imports runAgent', 'calls model.complete'],
   'stages/operate/agent/typed-submission.ts': ['imports runAgent', 'calls model.complete'],
   'cli/harness/run-probe.ts': ['imports runAgent'],
-  'cli/harness/run-suite.ts': ['calls pool.complete'],
+  'cli/harness/run-harness.ts': ['calls pool.complete'],
   'stages/operate/agent/run-agent.ts': ['imports askModel'],
   'stages/operate/agent/ask-model.ts': ['calls run.model.complete'],
 }

@@ -4,7 +4,6 @@ import {
   type CommentVotes,
   type DefinitionFacts,
   type FileDocFacts,
-  type NodeBytes,
   noCommentVotes,
 } from '#languages/comments/doc-facts.ts'
 import { docLanguageOf } from '#languages/comments/doc-language.ts'

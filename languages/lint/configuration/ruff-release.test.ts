@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { readConfigTree } from './config-tree.ts'
-import { newestRuffMinor } from './ruff-release.ts'
+import { newestRuffMinor } from './ruff-config.ts'
 
 it.each([
   ['==0.14.10', 14],

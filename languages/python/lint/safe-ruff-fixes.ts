@@ -9,7 +9,7 @@ import type { TextEdit } from '../../lint/text-edit.ts'
  * that swap operands (SIM300), merge or reshape branches (SIM114, SIM117, RET505 to RET508, PLR5501), write long lines
  * (SIM905), change the text of docstrings, which may be data (D202, D209, D212, D403, D412, D413), or rewrite types
  * that are read at run time (UP006, UP007, UP045). Where a fix is safe in some places only, `hasSafePlace` knows these from the
- * text, kept-evaluations.ts from the code, and kept-imports.ts from all imports of the file. Which imports F401 and F811 remove,
+ * text, kept-evaluations.ts from the code, and fixable-faults.ts from all imports of the file. Which imports F401 and F811 remove,
  * fixable-faults.ts decides.
  */
 export const safeRules: ReadonlySet<string> = new Set(

@@ -20,8 +20,6 @@ const RawAction = z.object({
 })
 type RawAction = z.infer<typeof RawAction>
 
-type ScriptAnswer = { diagnostics: unknown; actions: unknown; uri: string }
-
 /** Is the severity of a hint in the language server's protocol: the other end of a fault that is listed itself. */
 const hint = 4
 
@@ -31,7 +29,7 @@ const hint = 4
  * which variables have to stay variables.
  */
 export function scriptReportOf(
-  { diagnostics, actions, uri }: ScriptAnswer,
+  { diagnostics, actions, uri }: { diagnostics: unknown; actions: unknown; uri: string },
   text: string,
   unseen: UnseenFacts = nothingUnseen,
 ): LintReport {

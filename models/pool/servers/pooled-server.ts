@@ -97,10 +97,8 @@ type ConcurrencyLimit = ReturnType<typeof openConcurrencyLimit>
 
 const fewInFlight = 4
 
-type LimitOptions = { most: number; now(): number }
-
 /** A limit grows by one per round of good answers, and is cut after overload. */
-export function openConcurrencyLimit({ most, now }: LimitOptions) {
+export function openConcurrencyLimit({ most, now }: { most: number; now(): number }) {
   let limit = most
   let credit = 0
   let cutAt = -Infinity

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
 import type { ModelRequest } from '#domain/turn.ts'
 import { fromOpenAi } from '../from-openai.ts'
-import { openCompletionStream } from './read-completion-stream.ts'
+import { openCompletionStream } from '../completion-client.ts'
 
 const request: ModelRequest = {
   model: 'small',

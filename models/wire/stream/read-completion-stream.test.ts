@@ -1,6 +1,6 @@
 import { fc } from '#testing/fast-check.ts'
 import { describe, expect, it } from 'vitest'
-import { openCompletionStream } from './read-completion-stream.ts'
+import { openCompletionStream } from '../completion-client.ts'
 
 type Delta = { content?: string | null | object[]; tool_calls?: object[]; [key: string]: unknown }
 

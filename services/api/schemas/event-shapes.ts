@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type EventName, eventNames, eventTable } from '#domain/events/event-table.ts'
+import { eventNames, eventTable } from '#domain/events/event-table.ts'
 import { EventView } from './event-schema.ts'
 
 const Plain = z.instanceof(z.ZodType)

@@ -174,13 +174,11 @@ async function changesNothing(
   return trees[0] === trees[1]
 }
 
-type SinceDeps = { key: Branch; reads: RepositoryReads; deps: BranchDeps }
-
 /** Finds the last completed run of the branch, else what it was compared with, else the commit before. Undefined: all of it is new. */
 async function sinceOf(
   { pull, before, branch, repository }: BranchNews,
   commit: CommitId,
-  { key, reads, deps }: SinceDeps,
+  { key, reads, deps }: { key: Branch; reads: RepositoryReads; deps: BranchDeps },
 ): Promise<RepositorySource['since']> {
   const known = await deps.branchRuns.find(key)
   if (known !== undefined) return known.completed ?? known.current.since ?? undefined

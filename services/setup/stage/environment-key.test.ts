@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { RepoPath } from '#domain/repo-path.ts'
-import { environmentKey, type KeyParts } from './environment-key.ts'
+import { environmentKey, type KeyParts } from './setup-stage.ts'
 
 const parts: KeyParts = {
   command: 'pip install -e .',

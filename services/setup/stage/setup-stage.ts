@@ -3,7 +3,7 @@ import { closeSync } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { asAppError, hasCode } from '#domain/error.ts'
 import type { NewEvent } from '#domain/event.ts'
-import type { RunId } from '#domain/ids.ts'
+import { type RunId, sha256 } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
 import type { SettledEnvironment } from '#domain/setup.ts'
 import type { Ledger } from '#store/ledger/ledger.ts'
@@ -14,7 +14,7 @@ import type { SnapshotView } from '#store/objects/snapshot.ts'
 import type { Log } from '#platform/log.ts'
 import type { SnapshotArchives } from '#sandbox/snapshot-archives.ts'
 import { type IsolatedSetup, runIsolated } from '../isolated/run-isolated.ts'
-import { environmentKey } from './environment-key.ts'
+import { posix } from 'node:path'
 
 export type SetupStageDeps = {
   ledger: Pick<Ledger, 'cancel' | 'getRun' | 'move'>
@@ -123,4 +123,69 @@ function finished(settled: SettledEnvironment): NewEvent {
   const { reason, output } = settled
   const data = { command, error_code: 'SETUP_001', reason, output, duration_ms: durationMs }
   return { ...common, status: 'error', errorCode: 'SETUP_001', data }
+}
+
+/** Files that say what is to be installed, or run when it is, by their names in any folder. */
+const manifests = new Set([
+  'pyproject.toml',
+  'setup.py',
+  'setup.cfg',
+  'MANIFEST.in',
+  'uv.lock',
+  'poetry.lock',
+  'pdm.lock',
+  'Pipfile',
+  'Pipfile.lock',
+  'tox.ini',
+  'package.json',
+  'package-lock.json',
+  'npm-shrinkwrap.json',
+  'yarn.lock',
+  'pnpm-lock.yaml',
+  'pnpm-workspace.yaml',
+  '.npmrc',
+  '.yarnrc.yml',
+  '.python-version',
+  '.node-version',
+  '.nvmrc',
+  'Makefile',
+  'makefile',
+  'GNUmakefile',
+  'Cargo.toml',
+  'Cargo.lock',
+  'build.rs',
+  'CMakeLists.txt',
+  'meson.build',
+  'meson.options',
+  'meson_options.txt',
+  'go.mod',
+  'go.sum',
+  'binding.gyp',
+])
+const requirements = /(?:^|[/_.-])(?:requirements|constraints)(?:[/_.-].*)?\.(?:txt|in)$/i
+
+function isManifest(path: string): boolean {
+  return manifests.has(posix.basename(path)) || path.endsWith('.cmake') || requirements.test(path)
+}
+
+/** Decides the key with the snapshot. `toolchain` says what the sandbox has of Python, Node and the system. */
+export type KeyParts = {
+  command: string
+  hasPython: boolean
+  toolchain: string
+  registries: readonly string[]
+  variables: object
+}
+
+/** Is equal for the same command, tools, manifests, lock files and files that the command names. */
+export function environmentKey(files: SnapshotView['files'], parts: KeyParts): string {
+  const words = wordsOf(parts.command)
+  const isRead = (path: string) => isManifest(path) || words.some((word) => path === word || path.endsWith(`/${word}`))
+  const named = files.filter(({ path }) => isRead(path)).map(({ path, hash }) => `${hash} ${path}`)
+  return sha256(JSON.stringify([2, parts, named.toSorted()]))
+}
+
+function wordsOf(command: string): string[] {
+  const words = command.split(/[\s'"`=;:,&|<>(){}]+/)
+  return words.map((word) => posix.normalize(word).replace(/^(?:\.{0,2}\/)+/, '')).filter((word) => word !== '.')
 }

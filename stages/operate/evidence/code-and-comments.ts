@@ -118,13 +118,11 @@ function walk(root: Node, visit: Visit): void {
   }
 }
 
-type Compared = { isSameCode: boolean; language: string }
-
 /** Says what of the comments is not as it was; undefined where only others were added that no tool or compiler obeys. */
 export function commentFault(
   was: readonly PlacedComment[],
   now: readonly PlacedComment[],
-  { isSameCode, language }: Compared,
+  { isSameCode, language }: { isSameCode: boolean; language: string },
 ): string | undefined {
   const taken = new Set<PlacedComment>()
   let next = 0

@@ -15,10 +15,8 @@ MOST_CALLS, MOST_SHOWN, MOST_LENGTH, DEPTH, ROOM = 60, 6, 300, 3, 30
 owner_name, _, rest = subject_path.partition(".")
 owner = globals()[owner_name]
 
-
 class Unknown(Exception):
     pass
-
 
 def imported(cls):
     if cls.__module__ == "builtins":
@@ -29,10 +27,8 @@ def imported(cls):
         raise Unknown
     return cls.__qualname__, {f"from {cls.__module__} import {cls.__qualname__.partition('.')[0]}"}
 
-
 def literals(*texts):
     return [(text, set()) for text in texts]
-
 
 BY_TYPE = {
     int: literals("3", "0", "100"), float: literals("2.5", "0.0"), bool: literals("True", "False"),
@@ -47,7 +43,6 @@ BY_TYPE = {
     typing.TextIO: [("io.StringIO()", {"import io"})], object: literals("3", "'abc'"),
 }
 UNKNOWN = literals("3", "'abc'", "[1, 2]", "{}", "None")
-
 
 def values_of(kind, depth):
     if kind is inspect.Parameter.empty or kind is typing.Any or isinstance(kind, typing.TypeVar):
@@ -73,7 +68,6 @@ def values_of(kind, depth):
         return literals("[]", "[1, 2]")
     raise Unknown
 
-
 def containers(origin, given, depth):
     if origin in (dict, collections.abc.Mapping, collections.abc.MutableMapping):
         (key, lines), (value, more) = values_of(given[0], depth)[0], values_of(given[1], depth)[0]
@@ -88,13 +82,11 @@ def containers(origin, given, depth):
     lines = set().union(*(more for _, more in items))
     return [(around % ", ".join(text for text, _ in items), lines), ("set()" if origin is set else "[]", set())]
 
-
 def hints_of(function):
     try:
         return typing.get_type_hints(function)
     except Exception:
         return {}
-
 
 def calls_of(function, named, depth):
     """Expressions that call it, each with the imports that it needs: with the first values, then each parameter with its others."""
@@ -136,7 +128,6 @@ def calls_of(function, named, depth):
             yield call([*first[:at], value, *first[at + 1 :]])
     if len(choices) > 1:
         yield call([values[-1] for _, values in choices])
-
 
 def shown(value, depth=4):
     """An expression for a value, with the imports that it needs."""
@@ -185,13 +176,11 @@ def shown(value, depth=4):
         return text, needed.union(*(one[1] for _, one in parts))
     raise Unknown
 
-
 def evaluated(call, needed):
     scope = {}
     for line in needed:
         exec(line, scope)
     return eval(call, scope)
-
 
 def settled(call, needed):
     """The call as a test writes it, and its value: of a coroutine what it returns, of a generator all that it yields."""
@@ -204,7 +193,6 @@ def settled(call, needed):
     else:
         return call, needed, value
     return call, needed, evaluated(call, needed)
-
 
 def subjects():
     """Expressions for what is tested, and of a method the object that it is called on."""
@@ -234,7 +222,6 @@ def subjects():
         for call, needed in itertools.islice(calls_of(function, (f".{rest}", lines), DEPTH), 8):
             yield made, made + call, needed
 
-
 def raised(error):
     name, needed = imported(type(error))
     # What an argument refuses when it is made says nothing of the subject.
@@ -246,7 +233,6 @@ def raised(error):
     if isinstance(error, ValueError) and "values to unpack" in str(error):
         raise Unknown
     return {"raises": name, "imports": needed}
-
 
 def state_after(made, call, needed):
     scope = {}
@@ -266,7 +252,6 @@ def state_after(made, call, needed):
     if not changed or before == {}:
         raise Unknown
     return {"make": made, "call": "subject" + inside, "state": changed, "imports": needed}
-
 
 found, seen = [], set()
 for made, call, needed in itertools.islice(subjects(), MOST_CALLS):

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import type { BaseLayer } from '../../workspace/base-layer.ts'
 import { openWorkspace } from '../../workspace/open-workspace.ts'
 import { openLineSearcher } from '../../workspace/search-files.ts'
-import { fileExternals } from './file-externals.ts'
+import { fileExternals } from './attempt-externals.ts'
 
 const empty: BaseLayer = {
   find: () => undefined,
