@@ -27,7 +27,8 @@ async function runStack(options: UpOptions, context: CliContext): Promise<void> 
   const stack = await startEmbedded({ ...options, workers: options.workers ?? defaultWorkers() }, context)
   try {
     await untilBegun(stack, signal)
-    const earlier = await runsOfBefore(stack, signal)
+    const { url, token, modelKind } = stack
+    const earlier = await unfinishedRuns(openApiClient({ url, token, signal }), { modelKind })
     const model = options.model ?? config.modelUrls
     if (options.json) io.out(`${JSON.stringify(readyView(stack, earlier))}\n`)
     else {
@@ -53,10 +54,6 @@ async function untilBegun({ begun, failed }: Stack, signal: AbortSignal): Promis
 
 function describeNone(server: string): string {
   return `CONFIG_005 no model server answers at ${server}: runs wait until it does; see that the URL is right, it usually ends with /v1`
-}
-
-async function runsOfBefore({ url, token, modelKind }: Stack, signal: AbortSignal): Promise<UnfinishedRuns> {
-  return unfinishedRuns(openApiClient({ url, token, signal }), { modelKind })
 }
 
 function metricsOf({ healthPort }: StackProcess): string | undefined {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { submitTool } from '#bundles/tool-definition.ts'
 import type { RequestedCall } from '#domain/turn.ts'
-import { isMatch, judgeReply } from './judge-reply.ts'
+import { isMatch, judgeReply } from './run-probe.ts'
 import { allShapes } from './shapes.ts'
 
 const offered = [...allShapes.flatMap(({ tools }) => tools), submitTool]

@@ -7,10 +7,12 @@ import { type AgentEvent, journalOver } from '#stages/operate/agent/journal.ts'
 import { type Ending, runAgent } from '#stages/operate/agent/run-agent.ts'
 import { toolGuide, withToolGuide } from '#stages/operate/agent/prepared-bundle.ts'
 import { firstMessages, openTranscript, type Transcript } from '#stages/operate/agent/open-transcript.ts'
-import { judgeReply, type ReplyVerdict } from './judge-reply.ts'
 import type { Probe } from './plan-probes.ts'
 import type { Side } from './side.ts'
 import type { ToolSet } from '#stages/operate/tools/tool-set.ts'
+import { isRecord, parseJson } from '#domain/json.ts'
+import { validateArguments } from '#tool-scripts/tool-arguments.ts'
+import type { ExpectedCall } from './shapes.ts'
 
 export type Verdict = ReplyVerdict & {
   submitted: boolean
@@ -107,4 +109,44 @@ function doneTool(definition: ToolDefinition) {
   const result = { ...success, summary: `${definition.name}: done` }
   const done = async () => ({ kind: 'done' as const, result, externals: [] })
   return { definition, effects: 'reads' as const, run: done, resume: done }
+}
+
+type ReplyVerdict = {
+  called: boolean
+  parsedFromContent: boolean
+  rightTool: boolean
+  /** Is true when the arguments of the right tool pass its schema and have the values of the request. */
+  rightArguments: boolean
+}
+
+/** Judges the first reply of an agent. Of several calls the first counts. */
+export function judgeReply(
+  calls: readonly RequestedCall[],
+  expected: ExpectedCall,
+  offered: readonly ToolDefinition[],
+): ReplyVerdict {
+  const [first] = calls
+  const rightTool = first?.name === expected.tool
+  const schema = offered.find(({ name }) => name === expected.tool)?.parameters ?? {}
+  const checked = rightTool ? validateArguments(schema, parseJson(first.arguments)) : undefined
+  return {
+    called: first !== undefined,
+    parsedFromContent: first?.parsedFromContent === true,
+    rightTool,
+    rightArguments: checked?.ok === true && isMatch(expected.arguments, checked.args),
+  }
+}
+
+/** Compares texts without the blanks around them, numbers by value, lists in order, and objects by the expected keys. */
+export function isMatch(expected: unknown, given: unknown): boolean {
+  if (typeof expected === 'string') return typeof given === 'string' && given.trim() === expected
+  if (Array.isArray(expected)) {
+    return (
+      Array.isArray(given) &&
+      given.length === expected.length &&
+      expected.every((item, index) => isMatch(item, given[index]))
+    )
+  }
+  if (!isRecord(expected)) return expected === given
+  return isRecord(given) && Object.entries(expected).every(([key, value]) => isMatch(value, given[key]))
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { AgendaItem, Rationale, RunAnswer } from '../agenda.ts'
 import { ItemId } from '../id-schemas.ts'
 import { event } from './event-row.ts'
+import { EndStatus } from './run-events.ts'
 
 /** The model that decided, what it was asked for, and the record of all that was said (store/objects/decision-record.ts). */
 const evidence = {
@@ -57,4 +58,46 @@ export const conductorEvents = {
     'A model has taken what was said into the objective, and planned anew what had not begun.',
     { objective: z.string(), items: Items, ...decided },
   ),
+} as const
+
+/** The events of the items of an agenda, and of what people add to an objective, from the ledger. */
+export const itemEvents = {
+  'item.started': event(
+    'run_lifecycle',
+    'Its operations are planned, and may run. The commonest reasons why nodes that it looked at have none are named.',
+    {
+      item_id: ItemId,
+      capability: z.string(),
+      operations: z.int(),
+      generation: z.int(),
+      looked_at: z.int(),
+      skipped: z.array(z.strictObject({ reason: z.string(), count: z.int() })),
+      left: z.int(),
+      notices: z.array(z.string()),
+    },
+  ),
+  'item.ended': event('run_lifecycle', 'All of its operations have ended: how, and with which error codes.', {
+    item_id: ItemId,
+    operations: z.int(),
+    counts: z.record(EndStatus, z.int()),
+    change_sets: z.int(),
+    findings: z.int(),
+    tokens: z.int(),
+    left: z.int(),
+    faults: z.record(z.string(), z.int()),
+  }),
+  'item.blocked': event('blocked', 'No operation can be made of it.', {
+    item_id: ItemId,
+    error_code: z.string(),
+    reason: z.string(),
+  }),
+  'items.stale': event(
+    'run_lifecycle',
+    'The branch of a run whose plan waits for an approval has this commit now. What it has changed is read by these items: they are not done as planned.',
+    { item_ids: z.array(ItemId), paths: z.array(z.string()), commit: z.string() },
+  ),
+  'objective.extended': event('run_lifecycle', 'Somebody has added to the objective of the run.', {
+    text: z.string(),
+    by: z.string(),
+  }),
 } as const

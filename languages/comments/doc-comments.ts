@@ -104,7 +104,7 @@ function formed(content: string, { style }: DocLanguage, { docstringTypes, docst
 }
 
 /** Returns the line end of the line around the index, or of the file's first line where the last one has none. */
-function lineEndOf(source: string, index: number): '\r\n' | '\n' {
+export function lineEndOf(source: string, index: number): '\r\n' | '\n' {
   const own = source.indexOf('\n', index)
   const end = own < 0 ? source.indexOf('\n') : own
   return source[end - 1] === '\r' ? '\r\n' : '\n'

@@ -1,13 +1,9 @@
 export type JsonSchema = { anyOf?: JsonSchema[]; [keyword: string]: unknown }
 
-const knownModules = new Set(
+export const knownModules = new Set(
   `builtins collections collections.abc datetime decimal enum fractions ipaddress numbers os os.path pathlib re types typing
   typing_extensions uuid`.split(/\s+/),
 )
-
-export function isKnownModule(module: string): boolean {
-  return knownModules.has(module)
-}
 
 const datePattern = String.raw`\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])`
 const timePattern = String.raw`(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:\d{2})?`

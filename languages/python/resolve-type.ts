@@ -1,5 +1,5 @@
 import { folderOf, foldersUp } from '#domain/repo-path.ts'
-import { formOf, isKnownModule, scalarSchema } from './known-types.ts'
+import { formOf, knownModules, scalarSchema } from './known-types.ts'
 import type { ModuleTypes, TypedDefinition } from './module-types.ts'
 
 /** Returns the types of a file by its path: null for a file that is not there, undefined for one that is not read yet. */
@@ -25,7 +25,7 @@ export function resolveType(name: string, scope: TypeScope, steps = 0): Resolved
   if (imported === undefined) return rest.length === 0 ? builtin(name) : unknown
   const last = rest.at(-1) ?? imported.imported ?? ''
   const dotted = [imported.module, imported.imported, ...rest].filter((part) => part !== null).join('.')
-  if (isKnownModule(dotted.slice(0, -last.length - 1))) return { kind: 'known', name: last }
+  if (knownModules.has(dotted.slice(0, -last.length - 1))) return { kind: 'known', name: last }
   if (steps >= maxSteps) return unknown
   return inRepository(imported.module, [imported.imported ?? [], rest].flat(), { scope, steps })
 }

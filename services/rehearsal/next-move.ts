@@ -157,9 +157,9 @@ function typedMove(model: string, conversation: Conversation): Move | undefined 
 
 /** Names the form, where nothing else is offered. */
 function formOf(tools: Conversation['tools']): string | undefined {
-  const submit = tools.get('submit_result')
-  if (tools.size !== 1 || !isRecord(submit) || !isRecord(submit['properties'])) return undefined
-  const { details } = submit['properties']
+  const schema = tools.get('submit_result')
+  if (tools.size !== 1 || !isRecord(schema) || !isRecord(schema['properties'])) return undefined
+  const { details } = schema['properties']
   return isRecord(details) && typeof details['title'] === 'string' ? details['title'] : undefined
 }
 

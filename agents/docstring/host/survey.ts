@@ -82,8 +82,8 @@ export async function surveyDocComments(
     if (bytes === undefined) return void unread.set(path, 'its file is too large')
     if (!isUtf8(bytes)) return void unread.set(path, 'its file is not UTF-8')
     const own = commented.get(path) ?? []
-    const nodes = own.map(({ startByte, endByte }) => ({ startByte, endByte }))
-    const docs = { source: bytes.toString(), language: languageIn(own), nodes }
+    const places = own.map(({ startByte, endByte }) => ({ startByte, endByte }))
+    const docs = { source: bytes.toString(), language: languageIn(own), nodes: places }
     const answer = await surveys.docsIn({ docs })
     if ('unreadable' in answer) unread.set(path, `its file cannot be read: ${answer.unreadable}`)
     else facts.set(path, answer)

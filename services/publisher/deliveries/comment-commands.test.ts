@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { commandsOf } from './comment-commands.ts'
+import { commandsOf } from './answer-comment.ts'
 
 const found = (text: string) => commandsOf(text).map(({ verb, argument }) => [verb, argument].join(' ').trim())
 

@@ -74,15 +74,11 @@ const hint =
 
 /** Is true when the comments a file begins with say that a program wrote it. */
 export function saysGenerated(bytes: Uint8Array): boolean {
-  const text = withoutQuotes(leadingComments(bytes))
+  // Quoted text does not count: it is only mentioned.
+  const text = leadingComments(bytes).replaceAll(/`[^`\n]*`|"[^"\n]*"|“[^”\n]*”/g, '')
   if (!hint.test(text)) return false
   if (forbidden.test(text) && generatedAtAll.test(text)) return true
   return marks.some((mark) => mark.test(text)) && !scaffolding.test(text)
-}
-
-/** Quoted text does not count: it is only mentioned. */
-function withoutQuotes(text: string): string {
-  return text.replaceAll(/`[^`\n]*`|"[^"\n]*"|“[^”\n]*”/g, '')
 }
 
 /** A generator writes its mark at the head; a license may come before it. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { EdgeDirection, EdgeKind, NodeEdge } from '#domain/code-node.ts'
 import { nodeId } from '#domain/ids.ts'
 import { WorkspaceFault } from '../workspace/open-workspace.ts'
-import { closestEdges, relatedCode } from './related-code.ts'
+import { closestEdges, relatedCode } from './start-context.ts'
 
 const node = { path: 'src/shop.py', language: 'python', startLine: 10, endLine: 20 }
 

@@ -7,11 +7,12 @@ import type { Ledger } from '#store/ledger/ledger.ts'
 import type { ObjectStore } from '#store/objects/object-store.ts'
 import { type ContextEvent, foldContext } from '../context/fold-context.ts'
 import { fenced } from '../context/bounded-text.ts'
-import { charactersOf, renderSections } from '../context/render-context.ts'
-import type { Workspace } from '../workspace/open-workspace.ts'
-import { closestEdges, relatedCode } from './related-code.ts'
+import { charactersOf, renderSections, type CodeExcerpt, type RelatedCode } from '../context/render-context.ts'
+import { type Workspace, unlessRefused } from '../workspace/open-workspace.ts'
 import { openReviewFeedback } from './review-feedback.ts'
 import { openRelatedNodes, openRunFacts, type RelatedNodes, type RunFacts } from './run-facts.ts'
+import type { CodeNode, EdgeDirection, EdgeKind, NodeEdge } from '#domain/code-node.ts'
+import { relationWords } from '../tools/externals/related-nodes.ts'
 
 /** The sections that the prompts of a new attempt have besides its node; each with its heading, or empty. */
 export type StartContext = Readonly<Record<ContextVariable, string>>
@@ -117,4 +118,70 @@ function endedEvent({ operationId: id, bundle, node, outcome }: EndedOperation):
     ...(errorCode === undefined ? {} : { errorCode }),
     data: { path: node.path, qualified_name: node.qualifiedName, status, summary, reason, error_code: errorCode },
   }
+}
+
+/** Shows the signature and docstring of code that the node needs; of code that needs the node, little more than its name. */
+const shownLines: Record<EdgeDirection, number> = { out: 8, in: 4 }
+const maxLineLength = 160
+const kinds: readonly EdgeKind[] = ['inherits', 'calls', 'tests', 'imports']
+
+type Around = Pick<CodeNode, 'path' | 'language' | 'startLine' | 'endLine'>
+
+/** Lists edges to code worth showing, closest first, one for each node: what it needs, then what needs it, exact before found by name. No files, nothing inside. */
+export function closestEdges(node: Around, edges: readonly NodeEdge[]): NodeEdge[] {
+  const rankOf = ({ direction, kind, certainty }: NodeEdge) =>
+    (direction === 'in' ? 100 : 0) + kinds.indexOf(kind) * 10 + (certainty === 'exact' ? 0 : 1)
+  const ranked = edges.filter((edge) => edge.node.kind !== 'file' && !isInside(node, edge))
+  const closest = new Map<string, NodeEdge>()
+  for (const edge of ranked.toSorted((left, right) => rankOf(left) - rankOf(right))) {
+    if (!closest.has(edge.node.nodeId)) closest.set(edge.node.nodeId, edge)
+  }
+  return [...closest.values()]
+}
+
+function isInside({ path, startLine, endLine }: Around, { node }: NodeEdge): boolean {
+  return node.path === path && node.startLine >= startLine && node.endLine <= endLine
+}
+
+/** The first lines of the code at the other end of these edges, up to about `maxCharacters`, without files that are no text. */
+export async function relatedCode(
+  { language }: Around,
+  edges: readonly NodeEdge[],
+  workspace: Pick<Workspace, 'readText'>,
+  maxCharacters: number,
+): Promise<RelatedCode> {
+  const excerpts: CodeExcerpt[] = []
+  let [read, left] = [0, maxCharacters]
+  for (const edge of edges) {
+    if (left <= 0) break
+    read += 1
+    const text = await excerptOf(edge, workspace)
+    if (text === undefined) continue
+    const { kind, qualifiedName, path, startLine } = edge.node
+    const what = `${relationWords[edge.direction][edge.kind]} ${kind} ${qualifiedName} (${path}:${startLine})`
+    excerpts.push({ what, language, text })
+    left -= what.length + text.length
+  }
+  return { excerpts, more: edges.length - read }
+}
+
+async function excerptOf(
+  { direction, node }: NodeEdge,
+  workspace: Pick<Workspace, 'readText'>,
+): Promise<string | undefined> {
+  const text = await unlessRefused(workspace.readText(node.path))
+  return text && firstLines(text.split('\n', node.endLine).slice(node.startLine - 1), shownLines[direction])
+}
+
+function firstLines(lines: readonly string[], max: number): string {
+  const texts = lines.map((line) => line.trimEnd()).filter((line) => line !== '')
+  const indents = texts.map((line) => line.length - line.trimStart().length)
+  const indent = Math.min(...indents.slice(0, max))
+  const shown = texts.slice(0, max).map((line) => {
+    const text = line.slice(indent)
+    return text.length <= maxLineLength ? text : `${text.slice(0, maxLineLength - 1)}…`
+  })
+  if (texts.length <= max) return shown.join('\n')
+  const margin = ' '.repeat(Math.max(0, (indents[max] ?? indent) - indent))
+  return [...shown, `${margin}…`].join('\n')
 }

@@ -55,7 +55,8 @@ export async function carriedChanges(
   const result: CarriedChanges = { carried: [], lost: [], published: new Set() }
   const anew = new Set(await judgedWork(run, await acceptedChanges(run, deps), deps))
   const wasThere = new Set([...inPulls.values()].flatMap((ids) => [...ids]))
-  for (const [runId, there] of newestFirst(inPulls)) {
+  // Ids of runs sort by time: the newest come first.
+  for (const [runId, there] of [...inPulls].toSorted(([left], [right]) => (left < right ? 1 : -1))) {
     if (runId === run.runId) {
       for (const id of there) result.published.add(id)
       continue
@@ -75,11 +76,6 @@ export async function carriedChanges(
     }
   }
   return result
-}
-
-/** Ids of runs sort by time. */
-function newestFirst(inPulls: InPulls): [RunId, ReadonlySet<string>][] {
-  return [...inPulls].toSorted(([left], [right]) => (left < right ? 1 : -1))
 }
 
 /** What a later run has made of the same work takes the place of an earlier one's. Several definitions may have one name. */

@@ -1,5 +1,6 @@
 import type { Node, Tree } from 'web-tree-sitter'
 import type { DocstringStyle, PathRules, TextStyle } from '#domain/path-rules.ts'
+import { lineEndOf } from '#languages/comments/doc-comments.ts'
 import { readChangedPart } from '#languages/python/changed-part.ts'
 import { bodySharesLine, exemptionOf, isCommented } from '#languages/python/docstring-exemption.ts'
 import { parameterFault } from '#languages/python/docstring-parameters.ts'
@@ -114,7 +115,7 @@ export function docstringIndent(site: DocstringSite, source: string, text: Pick<
 type Insertion = { source: string; content: string; text: TextStyle; filler: Node | undefined }
 
 function insertAt(site: DocstringSite, { source, content, text, filler }: Insertion): InsertedDocstring {
-  const newline = lineEndAfter(source, (colonOf(site) ?? site.body).startIndex)
+  const newline = lineEndOf(source, (colonOf(site) ?? site.body).startIndex)
   const indent = docstringIndent(site, source, text)
   const docstring = quoted(content, { indent, newline, text })
   if (site.emptyDocstring !== undefined) {
@@ -140,13 +141,6 @@ function insertAt(site: DocstringSite, { source, content, text, filler }: Insert
 
 function replaced(source: string, start: number, end: number, text: string): InsertedDocstring {
   return { kind: 'inserted', text: source.slice(0, start) + text + source.slice(end) }
-}
-
-/** Returns CRLF or LF, as the line at the index ends; as the file's first line ends if this is a last line without an end. */
-function lineEndAfter(source: string, index: number): '\r\n' | '\n' {
-  const own = source.indexOf('\n', index)
-  const end = own < 0 ? source.indexOf('\n') : own
-  return source[end - 1] === '\r' ? '\r\n' : '\n'
 }
 
 function colonOf({ definition, body }: DocstringSite): Node | undefined {

@@ -73,7 +73,7 @@ const lastKnown = wholeNumber(0, 999_999_999_999)
   .default(0)
   .openapi({ default: 0, description: 'number of the last event you have' })
 
-const categories = listed
+const Categories = listed
   .pipe(z.array(EventCategoryShape).min(1))
   .transform((list): ReadonlySet<string> => new Set(list))
   .optional()
@@ -90,7 +90,7 @@ export const eventEndpoints = {
       params: RunParams,
       query: z.strictObject({
         after: lastKnown,
-        category: categories,
+        category: Categories,
         limit: pageLimit(1000, 200),
       }),
       headers: z.object({
@@ -121,7 +121,7 @@ export const eventEndpoints = {
     request: {
       query: z.strictObject({
         after: ProjectPosition.optional().openapi({ description: 'behind which position; without it, the end' }),
-        category: categories,
+        category: Categories,
       }),
       headers: z.object({
         'last-event-id': ProjectPosition.optional().openapi({
@@ -145,7 +145,7 @@ export const eventEndpoints = {
     request: {
       params: RunParams,
       query: z.strictObject({
-        category: categories,
+        category: Categories,
         required_milestones: listed
           .optional()
           .openapi({ type: 'string', description: 'names of events, comma-separated' }),

@@ -121,10 +121,9 @@ export function githubRoutes(deps: GithubRouteDeps): OpenAPIHono<ApiEnv> {
   }
   routes.openapi(githubEndpoints.installations, async (c) => {
     const { isOperator, projectId } = c.get('caller')
-    const own = (await installations.list()).filter(
-      (installation) => isOperator || installation.projectId === projectId,
-    )
-    return c.json({ installations: await viewOfAll(own.toSorted(byNumber)) }, 200)
+    const own = (await installations.list()).filter((one) => isOperator || one.projectId === projectId)
+    const byNumber = own.toSorted((left, right) => left.installationId - right.installationId)
+    return c.json({ installations: await viewOfAll(byNumber) }, 200)
   })
   routes.openapi(githubEndpoints.assign, async (c) => {
     const { installation_id: installationId } = c.req.valid('param')
@@ -171,10 +170,6 @@ async function askToPublish({ runId }: Run, ledger: GithubRouteDeps['ledger']): 
     if (noted !== undefined) return noted
   }
   throw new AskAgain('RUN_006', `Run "${runId}" is being published just now: ask again in a moment.`, 1)
-}
-
-function byNumber(left: Installation, right: Installation): number {
-  return left.installationId - right.installationId
 }
 
 const mostShown = 100

@@ -1,7 +1,7 @@
-import type { GateReport, GateRequest } from '#domain/gate.ts'
+import type { GateReport } from '#domain/gate.ts'
 import type { Run } from '#domain/run.ts'
 import type { RunEnvironment } from '#domain/setup.ts'
-import type { GateShape, GateView } from '#schemas/gate-schema.ts'
+import type { GateView } from '#schemas/gate-schema.ts'
 import { FaultView, type PublicationView, PullView } from '#schemas/publication-schema.ts'
 import type { EnvironmentView } from '#schemas/setup-schema.ts'
 import { snakeKeys } from '#domain/wire-keys.ts'
@@ -33,10 +33,6 @@ export function environmentView(environment: RunEnvironment | null): Environment
   }
   const { kind: status, isCached: cached, key: _, ...same } = environment
   return snakeKeys({ status, cached, ...same })
-}
-
-export function gateRequestView(verify: GateRequest | undefined): GateShape | undefined {
-  return verify && snakeKeys(verify)
 }
 
 export function gateView(gate: GateReport | undefined): GateView | null {

@@ -27,7 +27,7 @@ import {
 import type { WaitingFor } from '#schemas/waiting-schema.ts'
 import { isoTime, viewOf } from '../../http/schema-parts.ts'
 import { liveView } from './live-view.ts'
-import { environmentView, gateRequestView, gateView, publicationView, repositoryView } from './part-views.ts'
+import { environmentView, gateView, publicationView, repositoryView } from './part-views.ts'
 
 const maxSkipped = 100
 const maxLeftOut = 100
@@ -42,7 +42,7 @@ export function runSummaryView(run: Run, lacking: Lacking): RunSummary {
       error_policy: run.errorPolicy,
       selected_nodes: run.request.nodes?.count,
       accept: run.request.accept ?? 'none',
-      verify: gateRequestView(run.request.verify),
+      verify: run.request.verify && snakeKeys(run.request.verify),
     }),
     repository: repositoryView(run),
     publication: publicationView(run.publication),
