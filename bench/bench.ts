@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { redisServer, ruff } from '#platform/known-programs.ts'
-import { putProgramOnPath } from '#platform/obtain-program.ts'
+import { putProgramOnPath } from '#testing/put-program-on-path.ts'
 import { assembleResults, benches, resultSections } from './assemble-results.ts'
 
 /**

@@ -1,11 +1,10 @@
 import { delimiter, dirname, join } from 'node:path'
-import { AppError } from '#domain/error.ts'
 import type { Env } from './env.ts'
 import { installWheel } from './install-wheel.ts'
 import type { KnownProgram, PackagedProgram } from './known-programs.ts'
 import { isOwnFolder, makeOwnFolder } from './own-file.ts'
 import { findPackager, installMs, installPackage, type Packager } from './packager.ts'
-import { examine, type Found, type Got, programCache, withWorkFolder } from './program-cache.ts'
+import { examine, type Found, type Got, withWorkFolder } from './program-cache.ts'
 import { findProgram } from './run-program.ts'
 import { unpackProgram } from './unpack-program.ts'
 
@@ -47,25 +46,6 @@ export async function obtainProgram(wanted: KnownProgram, options: ObtainOptions
   if (program !== undefined) return { path: program.path, version: program.version }
   const tried = got !== undefined && 'refusal' in got ? ` (${got.refusal})` : ''
   return { lack: `${lack}${tried}: ${wanted.advice(packager, old !== undefined)}` }
-}
-
-/** Gets a program for tests and measurements as `remora run` does, and puts it on the PATH of `env`. CONFIG_006 when there is none. */
-export async function putProgramOnPath(
-  wanted: KnownProgram,
-  env: NodeJS.ProcessEnv,
-  signal: AbortSignal = new AbortController().signal,
-): Promise<void> {
-  const { path, lack } = await obtainProgram(wanted, {
-    searchPath: env['PATH'] ?? '',
-    programDir: programCache(env),
-    mayInstall: env['REMORA_REDIS_INSTALL'] !== 'never',
-    isRoot: process.getuid?.() === 0,
-    env,
-    say: (line) => void process.stderr.write(`${line}\n`),
-    signal,
-  })
-  if (path === undefined) throw new AppError('CONFIG_006', lack)
-  env['PATH'] = withProgram(env['PATH'] ?? '', path)
 }
 
 /** Returns the search path with the folder of a program in front, unless it has that folder. */

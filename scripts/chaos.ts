@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { bubblewrap, redisServer, ruff } from '#platform/known-programs.ts'
-import { putProgramOnPath } from '#platform/obtain-program.ts'
+import { putProgramOnPath } from '#testing/put-program-on-path.ts'
 import { recordChaos, totalsLine } from '../tests/chaos/chaos-report.ts'
 import { lacksMachines } from '../tests/chaos/machines.ts'
 import { runChaos } from '../tests/chaos/run-chaos.ts'

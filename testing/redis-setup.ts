@@ -1,5 +1,5 @@
 import { redisServer, ruff } from '#platform/known-programs.ts'
-import { putProgramOnPath } from '#platform/obtain-program.ts'
+import { putProgramOnPath } from './put-program-on-path.ts'
 
 /**
  * Named in vitest.config.ts: runs before any worker starts. A missing Redis fails the tests that start one; others use

@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { putProgramOnPath } from '#platform/obtain-program.ts'
+import { putProgramOnPath } from '#testing/put-program-on-path.ts'
 import { ruff } from '#platform/known-programs.ts'
 import type { RealTree } from '../subjects/real-trees.ts'
 import { type CommandFigures, measureCommand } from './measure-command.ts'

@@ -163,7 +163,7 @@ export function layerViolations(file: Source): string[] {
 
 function forbiddenImport(from: string, { specifier, target, isOurs }: Import): string | undefined {
   if (!isOurs) return forbiddenPackage(from, target)
-  if (target.startsWith('testing/') && !isTestFile(from) && !from.startsWith('bench/'))
+  if (target.startsWith('testing/') && !isTestFile(from) && !/^(?:bench|scripts)\//.test(from))
     return 'testing is for tests only'
   const [area = ''] = from.split('/')
   if (['bench', 'examples', 'scripts', 'testing', 'tests'].includes(area) || !from.includes('/')) return undefined
