@@ -22,13 +22,25 @@ const retryMs = 2_000
  * Reads the operations of a run that still count, page after page, and keeps them as the events say, until `close`. `version` is another one
  * whenever something has changed.
  */
-export function openOperationList(connection: Connection, runId: string, feed: RunFeed) {
+export function openOperationList(connection: Connection, runId: string, feed: Pick<RunFeed, 'onEvents' | 'era'>) {
   const closing = new AbortController()
   const version = signal(0)
   const draw = openRefresh(async () => void (version.value += 1), drawEveryMs, closing.signal)
   const { rows, tree, get, set, clear } = openRows(draw)
   const path = `/v1/runs/${encodeURIComponent(runId)}/operations`
-  const reader = openReader({ connection, path, set, signal: closing.signal })
+  /** Were told while a page was on its way, which may know nothing of them. */
+  let heard: Event[] = []
+  const reader = openReader({
+    load: async (cursor) => {
+      heard = []
+      return connection.json<Page>(path, { query: { limit: pageSize, cursor }, signal: closing.signal })
+    },
+    take({ operations }) {
+      for (const operation of operations) if (operation.superseded_by === null) set(rowOf(operation))
+      heard.forEach(follow)
+    },
+    signal: closing.signal,
+  })
 
   /** Forgets all: events were left out, or operations were planned once more, and those that they repeat do not count. */
   function begin(): void {
@@ -36,10 +48,15 @@ export function openOperationList(connection: Connection, runId: string, feed: R
     reader.readAll()
   }
 
-  function hear(event: Event): void {
+  function follow(event: Event): void {
     const known = get(event.operation_id)
     const row = known && changedRow(known, event)
     if (row !== undefined) set(row)
+  }
+
+  function hear(event: Event): void {
+    follow(event)
+    if (reader.isReading()) heard.push(event)
     if (event.event === 'operations.repeated' || event.event === 'run.reopened') begin()
     if (event.event === 'run.planned' || event.event === 'item.started') reader.readMore()
   }
@@ -85,10 +102,14 @@ function openRows(onChange: () => void) {
   }
 }
 
-type Reading = { connection: Connection; path: string; set: (row: OperationRow) => void; signal: AbortSignal }
+type Reading = {
+  load: (cursor: string | undefined) => Promise<Page>
+  take: (page: Page) => void
+  signal: AbortSignal
+}
 
 /** Reads one page after the other, and tries again what fails. */
-function openReader({ connection, path, set, signal: closing }: Reading) {
+function openReader({ load, take, signal: closing }: Reading) {
   const isWhole = signal(false)
   const error = signal<unknown>(undefined)
   /** Leads to the last page: more is planned behind it. */
@@ -98,9 +119,9 @@ function openReader({ connection, path, set, signal: closing }: Reading) {
   async function readPages(): Promise<void> {
     const mine = beginnings
     for (;;) {
-      const page = await connection.json<Page>(path, { query: { limit: pageSize, cursor }, signal: closing })
+      const page = await load(cursor)
       if (mine !== beginnings) return
-      for (const operation of page.operations) if (operation.superseded_by === null) set(rowOf(operation))
+      take(page)
       error.value = undefined
       if (page.next === null) return void (isWhole.value = true)
       cursor = page.next
@@ -129,6 +150,7 @@ function openReader({ connection, path, set, signal: closing }: Reading) {
   return {
     isWhole,
     error,
+    isReading: () => isReading,
     readMore,
     readAll() {
       beginnings += 1

@@ -8,7 +8,6 @@ import { RunsPage } from './runs/runs-page.tsx'
 
 const SubmitPage = lazyPage(async () => (await import('./runs/submit-page.tsx')).SubmitPage)
 const RunPage = lazyPage(async () => (await import('./run/run-page.tsx')).RunPage)
-const OperationPage = lazyPage(async () => (await import('./operation/operation-page.tsx')).OperationPage)
 const InboxPage = lazyPage(async () => (await import('./inbox/inbox-page.tsx')).InboxPage)
 const AgentsPage = lazyPage(async () => (await import('./service/agents-page.tsx')).AgentsPage)
 const FleetPage = lazyPage(async () => (await import('./service/fleet-page.tsx')).FleetPage)
@@ -111,9 +110,8 @@ function pageOf(route: Route): ComponentChildren {
     case 'submit':
       return <SubmitPage />
     case 'run':
-      return <RunPage key={route.runId} runId={route.runId} tab={route.tab} seq={route.seq} />
     case 'operation':
-      return <OperationPage key={route.operationId} runId={route.runId} operationId={route.operationId} />
+      return <RunPage key={route.runId} route={route} />
     case 'inbox':
       return <InboxPage />
     case 'agents':

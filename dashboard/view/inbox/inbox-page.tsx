@@ -6,7 +6,7 @@ import { PageHead } from '../parts/page-head.tsx'
 import { LoadState } from '../parts/problem-box.tsx'
 import { QuestionBox } from './question-box.tsx'
 import { type AskedInRun, readInbox, waitsForApproval } from './read-questions.ts'
-import { useFollowed } from './use-followed.ts'
+import { useFollowed } from '../parts/use-followed.ts'
 
 /** Shows what the runs of the project ask people, as it is now. */
 export function InboxPage() {
@@ -14,7 +14,6 @@ export function InboxPage() {
   const { value, error, again } = useFollowed('inbox', {
     load: (connection, signal) => readInbox(connection, seen, signal),
     categories: ['escalation', 'decision', 'run_lifecycle', 'blocked', 'failed'],
-    isAbout: () => true,
   })
   const isEmpty = value?.every(({ run, questions }) => questions.length === 0 && !waitsForApproval(run)) === true
   return (

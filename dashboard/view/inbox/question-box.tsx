@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { ApprovalAnswer, Question } from '#client/wire.ts'
-import { prettyJson } from '../../core/talk-turns.ts'
+import { prettyJson } from '../../core/transcript-turns.ts'
 import { linkTo } from '../../core/route.ts'
 import { deciderOf, visibleText } from '../../core/review-words.ts'
 import { LongText } from '../operation/long-text.tsx'

@@ -1,14 +1,15 @@
 import { useEffect, useState } from 'preact/hooks'
 import { RemoraProblem } from '#client/connection.ts'
-import { readStream } from '#client/read-stream.ts'
+import type { StreamFrame } from '#client/read-stream.ts'
 import type { OperationView } from '#schemas/operation-schema.ts'
 import type { TranscriptEntry, TranscriptView } from '#schemas/transcript-schema.ts'
+import { followStream } from '../../core/follow-stream.ts'
 import { isEndedStatus } from '../../core/run-words.ts'
-import { isPart, type Talk, turnsOf, withPart } from '../../core/talk-turns.ts'
+import { isPart, type Said, turnsOf, withPart } from '../../core/transcript-turns.ts'
 import { ProblemBox } from '../parts/problem-box.tsx'
 import { useLoaded } from '../parts/use-loaded.ts'
 import { usePage } from '../page-context.ts'
-import { TalkEntry } from './talk-entry.tsx'
+import { EntryView } from './entry-view.tsx'
 
 type ConversationProps = {
   operation: OperationView
@@ -28,8 +29,8 @@ export function Conversation({ operation, attempt, onAttempts }: ConversationPro
     onAttempts?.(transcript)
     return transcript
   })
-  const talk = useTalk(path, isLive)
-  const entries = isLive && talk !== undefined ? talk.entries : value?.entries
+  const said = useSaid(path, isLive)
+  const entries = isLive && said !== undefined ? said.entries : value?.entries
   if (entries !== undefined) return <Turns entries={entries} isLive={isLive} />
   if (error === undefined) return <p class="quiet">…</p>
   if (error instanceof RemoraProblem && (error.code === 'RUN_006' || error.code === 'RUN_004'))
@@ -44,23 +45,29 @@ export function Conversation({ operation, attempt, onAttempts }: ConversationPro
 }
 
 /** Follows a conversation while it goes on. A connection that breaks goes on after the last entry. */
-function useTalk(path: string, isLive: boolean): Talk | undefined {
+function useSaid(path: string, isLive: boolean): Said | undefined {
   const { connection } = usePage()
-  const [talk, setTalk] = useState<Talk>()
+  const [said, setSaid] = useState<Said>()
   useEffect(() => {
     const leaving = new AbortController()
-    const follow = async () => {
-      for await (const frame of readStream(connection, path, { signal: leaving.signal })) {
-        if (frame.type !== 'event') continue
+    let last: string | undefined
+    const following = {
+      path,
+      after: () => last,
+      onFrame(frame: StreamFrame) {
+        if (frame.type !== 'event') return
         const { id } = frame
         const part: unknown = frame.event
-        if (isPart(part)) setTalk((before) => withPart(before, id, part))
-      }
+        last = id
+        if (isPart(part)) setSaid((before) => withPart(before, id, part))
+      },
+      onFault: () => {}, // what was said is read when it has ended
+      closing: leaving.signal,
     }
-    if (isLive) follow().catch(() => {}) // what was said is read when it has ended
+    if (isLive) void followStream(connection, following)
     return () => leaving.abort()
   }, [path, isLive])
-  return talk
+  return said
 }
 
 function Turns({ entries, isLive }: { entries: readonly TranscriptEntry[]; isLive: boolean }) {
@@ -70,7 +77,7 @@ function Turns({ entries, isLive }: { entries: readonly TranscriptEntry[]; isLiv
         <li key={turn} class="turn">
           <h3 class="quiet">{turn === 0 ? 'What it was given' : `Turn ${turn}`}</h3>
           {said.map((entry, at) => (
-            <TalkEntry key={at} entry={entry} />
+            <EntryView key={at} entry={entry} />
           ))}
         </li>
       ))}

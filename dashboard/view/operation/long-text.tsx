@@ -1,6 +1,6 @@
 import { figure } from '#domain/figure.ts'
 import { useState } from 'preact/hooks'
-import { beginningOf } from '../../core/talk-turns.ts'
+import { beginningOf } from '../../core/transcript-turns.ts'
 import { visibleText } from '../../core/review-words.ts'
 
 const folded = { lines: 40, characters: 3_000 } as const

@@ -5,21 +5,23 @@ import { visibleText } from '../../core/review-words.ts'
 import { PageHead } from '../parts/page-head.tsx'
 import { LoadState } from '../parts/problem-box.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
-import { useFollowed } from '../inbox/use-followed.ts'
+import { useLoaded } from '../parts/use-loaded.ts'
+import { usePage } from '../page-context.ts'
+import { useHeard, useRun } from '../run/run-context.ts'
 import { OperationChanges } from './operation-changes.tsx'
 import { OperationFacts } from './operation-facts.tsx'
-import { OperationTalks } from './operation-talks.tsx'
+import { Conversations } from './conversations.tsx'
 
 type OperationProps = { runId: string; operationId: string }
 
 /** Shows one operation: first why it failed, if it did, then what it is about, what it changed, and its conversation. */
 export function OperationPage({ runId, operationId }: OperationProps) {
+  const { connection } = usePage()
+  const { feed } = useRun()
   const path = `/v1/runs/${encodeURIComponent(runId)}/operations/${encodeURIComponent(operationId)}`
-  const { value, error, again } = useFollowed(path, {
-    load: (connection, signal) => connection.json<OperationView>(path, { signal }),
-    categories: ['worker_call', 'worker_output', 'blocked', 'failed', 'escalation'],
-    isAbout: ({ operation_id: id }) => id === operationId,
-  })
+  const loaded = useLoaded(`${path} ${feed.era.value}`, (signal) => connection.json<OperationView>(path, { signal }))
+  useHeard(({ operation_id: id, category }) => id === operationId && category !== 'worker_progress', loaded.again)
+  const { value } = loaded
   const title = value === undefined ? 'Operation' : `${value.agent}: ${value.node.qualified_name}`
   return (
     <>
@@ -27,13 +29,13 @@ export function OperationPage({ runId, operationId }: OperationProps) {
         <a href={linkTo({ page: 'run', runId, tab: 'operations' })}>Run {runId}</a>
       </nav>
       <PageHead title={visibleText(title)}>{value && <StatusBadge status={value.status} />}</PageHead>
-      <LoadState {...{ value, error, again }} />
+      <LoadState {...loaded} />
       {value !== undefined && (
         <>
           <Reason operation={value} />
           <OperationFacts operation={value} />
           <OperationChanges operation={value} />
-          <OperationTalks operation={value} />
+          <Conversations operation={value} />
         </>
       )}
     </>

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { RemoraProblem } from '#client/connection.ts'
 import { plural } from '#domain/timeline/words.ts'
 import type { Agenda, Run } from '#client/wire.ts'
@@ -10,13 +10,15 @@ import { useLoaded } from '../parts/use-loaded.ts'
 import { useMayWrite, usePage } from '../page-context.ts'
 import { AgendaItems } from './agenda-items.tsx'
 import { DecisionList } from './decision-list.tsx'
+import { useHeard, useRun } from './run-context.ts'
 
 /** Shows what a run with an objective plans, does and has done, and why. */
 export function PlanTab({ run }: { run: Run }) {
   const { connection } = usePage()
   const path = `/v1/runs/${encodeURIComponent(run.run_id)}`
-  const agenda = useLoaded(run.run_id, (signal) => connection.json<Agenda>(`${path}/agenda`, { signal }))
-  useEffect(agenda.again, [run.seq])
+  const era = useRun().feed.era.value
+  const agenda = useLoaded(`${run.run_id} ${era}`, (signal) => connection.json<Agenda>(`${path}/agenda`, { signal }))
+  useHeard(() => true, agenda.again)
   if (agenda.value === undefined) {
     if (agenda.error instanceof RemoraProblem && agenda.error.code === 'RUN_012')
       return (

@@ -4,7 +4,7 @@ import { plural } from '#domain/timeline/words.ts'
 import type { Connection } from '#client/connection.ts'
 import type { Run } from '#client/wire.ts'
 import { type OperationList, openOperationList } from '../../core/operation-list.ts'
-import { linkTo, type RunTab, runTabs } from '../../core/route.ts'
+import { linkTo, type Route, type RunTab, runTabs } from '../../core/route.ts'
 import { type Link, openRunFeed, watchedConnection } from '../../core/run-feed.ts'
 import { repositoryName, runTitle } from '../../core/run-words.ts'
 import { lazyPage } from '../parts/lazy-page.tsx'
@@ -17,6 +17,7 @@ import { OverviewTab } from './overview-tab.tsx'
 import { RunActions } from './run-actions.tsx'
 import { RunContext, useRun } from './run-context.ts'
 
+const OperationPage = lazyPage(async () => (await import('../operation/operation-page.tsx')).OperationPage)
 const TimelineTab = lazyPage(async () => (await import('./timeline-tab.tsx')).TimelineTab)
 const TreeTab = lazyPage(async () => (await import('./tree-tab.tsx')).TreeTab)
 const OperationsTab = lazyPage(async () => (await import('./operations-tab.tsx')).OperationsTab)
@@ -24,7 +25,11 @@ const PlanTab = lazyPage(async () => (await import('./plan-tab.tsx')).PlanTab)
 const ReviewTab = lazyPage(async () => (await import('../review/review-tab.tsx')).ReviewTab)
 const QuestionsTab = lazyPage(async () => (await import('../inbox/questions-tab.tsx')).QuestionsTab)
 
-export function RunPage({ runId, tab, seq }: { runId: string; tab: RunTab; seq: number | undefined }) {
+type RunRoute = Extract<Route, { page: 'run' | 'operation' }>
+
+/** Shows a run, or one of its operations: both are of one stream, and who comes back from an operation finds the lists as they were. */
+export function RunPage({ route }: { route: RunRoute }) {
+  const { runId } = route
   const page = usePage()
   const { connection } = page
   const context = useMemo(() => openContext(connection, runId), [connection, runId])
@@ -41,8 +46,7 @@ export function RunPage({ runId, tab, seq }: { runId: string; tab: RunTab; seq: 
   return (
     <PageContext value={{ ...page, connection: context.connection }}>
       <RunContext value={context}>
-        <RunHead run={run} tab={tab} />
-        {tab === 'timeline' ? <TimelineTab key={seq} run={run} seq={seq} /> : tabOf(tab, run)}
+        {route.page === 'run' ? <Tab run={run} {...route} /> : <OperationPage key={route.operationId} {...route} />}
       </RunContext>
     </PageContext>
   )
@@ -64,6 +68,15 @@ function openContext(given: Connection, runId: string): OpenContext {
       feed.close()
     },
   }
+}
+
+function Tab({ run, tab, seq }: { run: Run; tab: RunTab; seq?: number | undefined }) {
+  return (
+    <>
+      <RunHead run={run} tab={tab} />
+      {tab === 'timeline' ? <TimelineTab key={seq} run={run} seq={seq} /> : tabOf(tab, run)}
+    </>
+  )
 }
 
 function RunHead({ run, tab }: { run: Run; tab: RunTab }) {

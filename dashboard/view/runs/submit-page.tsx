@@ -37,25 +37,13 @@ function SubmitForm() {
   const [files, setFiles] = useState<readonly PickedFile[]>([])
   const [form, setForm] = useState(emptyForm)
   const request = requestOf(form)
-  const { action, estimated, setEstimated, look, start } = useSending(files, request)
+  const { action, estimated, look, start } = useSending(files, form)
   const isReady = files.length > 0 && request !== undefined && !action.isBusy
   return (
     <div class="stack narrow">
       <PageHead title="New run" />
-      <SourcePicker
-        files={files}
-        onFiles={(picked) => {
-          setFiles(picked)
-          setEstimated(undefined)
-        }}
-      />
-      <RunFormFields
-        form={form}
-        onChange={(part) => {
-          setForm({ ...form, ...part })
-          setEstimated(undefined)
-        }}
-      />
+      <SourcePicker files={files} onFiles={setFiles} />
+      <RunFormFields form={form} onChange={(part) => setForm({ ...form, ...part })} />
       {action.problem}
       {estimated && <EstimateBox {...estimated} />}
       <div class="row">
@@ -73,27 +61,31 @@ function SubmitForm() {
   )
 }
 
-/** Sends what was filled in: `look` has it planned only, `start` begins the run and shows it. */
-function useSending(files: readonly PickedFile[], request: RunRequest | undefined) {
+/** Sends what was filled in: `look` has it planned only, `start` begins the run and shows it. `estimated` is what was found of the form as it is now. */
+function useSending(files: readonly PickedFile[], form: RunForm) {
   const { connection } = usePage()
-  const [estimated, setEstimated] = useState<Estimate>()
+  const [looked, setLooked] = useState<{ estimated: Estimate; files: readonly PickedFile[]; form: RunForm }>()
   const leaving = useMemo(() => new AbortController(), [])
   useEffect(() => () => leaving.abort(), [leaving])
   const action = useAction()
   const send = (work: (request: RunRequest, archive: Blob) => Promise<unknown>) =>
     action.run(async () => {
+      const request = requestOf(form)
       if (request !== undefined) await work(request, await archiveOf(files))
     })
   const start = () =>
     send(async (wanted, archive) => {
       const runId = await startRun(connection, wanted, archive)
-      location.hash = linkTo({ page: 'run', runId, tab: 'overview' })
+      // Who has left meanwhile finds it in the list of runs.
+      if (!leaving.signal.aborted) location.hash = linkTo({ page: 'run', runId, tab: 'overview' })
     })
   const look = () =>
     send(async (wanted, archive) => {
-      setEstimated(await estimate(connection, { request: wanted, archive, signal: leaving.signal }))
+      const estimated = await estimate(connection, { request: wanted, archive, signal: leaving.signal })
+      setLooked({ estimated, files, form })
     })
-  return { action, estimated, setEstimated, look, start }
+  const isCurrent = looked?.files === files && looked.form === form
+  return { action, estimated: isCurrent ? looked.estimated : undefined, look, start }
 }
 
 function statusOf(files: readonly PickedFile[], request: RunRequest | undefined, isBusy: boolean): string {

@@ -7,37 +7,37 @@ import { usePage } from '../page-context.ts'
 import { Conversation } from './conversation.tsx'
 
 /** A conversation that can be shown: of this operation's last attempt, of an earlier one, or of the same work in another generation. */
-type Talk = { operation: OperationView; attempt: number | undefined; words: string }
+type Choosable = { operation: OperationView; attempt: number | undefined; words: string }
 
 const mostGenerations = 10
 
 /** Shows the conversation, and beside it another one of the same work: an earlier attempt, or another generation. */
-export function OperationTalks({ operation }: { operation: OperationView }) {
+export function Conversations({ operation }: { operation: OperationView }) {
   const [attempts, setAttempts] = useState<readonly number[]>([])
   const [beside, setBeside] = useState('')
   const others = useOtherGenerations(operation)
   const last = attempts.at(-1)
-  const talks: readonly Talk[] = [
+  const choosable: readonly Choosable[] = [
     ...others.map((other) => ({ operation: other, attempt: undefined, words: `generation ${other.generation}` })),
     ...attempts
       .filter((attempt) => attempt !== last)
       .map((attempt) => ({ operation, attempt, words: `attempt ${attempt}` })),
   ]
-  const chosen = talks.find(({ words }) => words === beside)
+  const chosen = choosable.find(({ words }) => words === beside)
   return (
     <section class="stack" aria-label="Conversation">
       <div class="row">
         <h2>Conversation</h2>
-        {talks.length > 0 && (
+        {choosable.length > 0 && (
           <Choice
             label="Beside it"
             value={beside}
-            options={[['', 'Compare with …'], ...talks.map(({ words }) => words)]}
+            options={[['', 'Compare with …'], ...choosable.map(({ words }) => words)]}
             onChange={setBeside}
           />
         )}
       </div>
-      <div class={chosen === undefined ? 'talks' : 'talks two'}>
+      <div class={chosen === undefined ? 'conversations' : 'conversations two'}>
         {chosen && (
           <div>
             <p>

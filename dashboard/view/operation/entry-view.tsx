@@ -1,14 +1,14 @@
 import { figure } from '#domain/figure.ts'
 import { plural, formatSeconds } from '#domain/timeline/words.ts'
 import type { TranscriptEntry } from '#schemas/transcript-schema.ts'
-import { prettyJson, shownValue } from '../../core/talk-turns.ts'
+import { prettyJson, shownValue } from '../../core/transcript-turns.ts'
 import { visibleText } from '../../core/review-words.ts'
 import { LongText } from './long-text.tsx'
 
 type EntryOf<Kind extends TranscriptEntry['kind']> = Extract<TranscriptEntry, { kind: Kind }>
 
 /** Shows one entry of a conversation: a message, a reply, the answer of a tool, or a question. */
-export function TalkEntry({ entry }: { entry: TranscriptEntry }) {
+export function EntryView({ entry }: { entry: TranscriptEntry }) {
   switch (entry.kind) {
     case 'message':
       return <Message entry={entry} />
