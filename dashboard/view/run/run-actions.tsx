@@ -51,7 +51,13 @@ function SteeringButtons({ run, isBusy, send }: SteeringProps) {
       {isOpen && run.budget.tokens !== null && <BudgetButton {...{ run, isBusy, send }} />}
       {run.cancel_requested && isOpen && <span class="quiet">Cancelling …</span>}
       {!run.cancel_requested && isOpen && (
-        <AskingButton label="Cancel" title="Cancel the run?" verb="Cancel the run" isDangerous {...asking('cancel')}>
+        <AskingButton
+          label="Cancel the run"
+          title="Cancel the run?"
+          verb="Cancel the run"
+          isDangerous
+          {...asking('cancel')}
+        >
           <p>What has ended is kept; the rest is not done. It can be retried later.</p>
         </AskingButton>
       )}

@@ -80,7 +80,9 @@ function Tab({ run, tab, seq }: { run: Run; tab: RunTab; seq?: number | undefine
 }
 
 function RunHead({ run, tab }: { run: Run; tab: RunTab }) {
-  const about = [run.run_id, repositoryName(run), run.generation > 1 ? `generation ${run.generation}` : '']
+  const retries = run.generation - 1
+  const retried = `generation ${run.generation}, as it was retried ${retries === 1 ? 'once' : `${retries} times`}`
+  const about = [run.run_id, repositoryName(run), retries > 0 && retried]
   const tabs = runTabs.flatMap((name) => {
     if (name === 'plan' && run.request.objective === undefined) return []
     return [{ name, label: labelOf(name, run), href: linkTo({ page: 'run', runId: run.run_id, tab: name }) }]
