@@ -6,7 +6,9 @@ import { useOneProcess, useSourceFolder } from '../use-services.ts'
 
 // The page as people use it, in a real Chromium against real services.
 
-const evil = '<img src=x onerror=alert(1)>'
+/** Turns the direction of the text behind it, so that it reads otherwise than it is. */
+const turned = '\u202e'
+const evil = `<img src=x onerror=alert(1)>${turned}`
 const folder = useSourceFolder({
   'shop/stock.py': `import os\n\n\ndef label(row):\n    # ${evil} </script><script>alert(2)</script>\n    return f"shelf" + row\n\n\ndef price(row):\n    return row\n`,
   [`shop/${evil.replaceAll('/', '')}.py`]: `def odd(row):\n    return "${evil.replaceAll('"', '')}"\n`,
@@ -151,6 +153,7 @@ describe.each([...places, '#/runs', '#/submit', '#/inbox', '#/agents', '#/fleet'
       await untilShown(page)
       await expectAccessible(page)
       expect(await page.locator('img').count()).toBe(0)
+      expect(await page.locator('body').innerText()).not.toContain(turned)
       expect(faults).toEqual([])
       await close()
     }

@@ -2,7 +2,6 @@ import { figure } from '#domain/figure.ts'
 import { plural, formatSeconds } from '#domain/timeline/words.ts'
 import type { OperationView } from '#schemas/operation-schema.ts'
 import { linkTo } from '../../core/route.ts'
-import { visibleText } from '../../core/review-words.ts'
 import { type Fact, Facts } from '../parts/facts.tsx'
 import { At } from '../parts/times.tsx'
 
@@ -23,8 +22,8 @@ export function OperationFacts({ operation }: { operation: OperationView }) {
     <a href={linkTo({ page: 'operation', runId, operationId })}>{words}</a>
   )
   const facts: readonly Fact[] = [
-    [node.kind, <span class="mono">{visibleText(`${node.path}:${node.start_line}–${node.end_line}`)}</span>],
-    ['Said', outcome !== null && outcome.reason === undefined && visibleText(outcome.summary)],
+    [node.kind, <span class="mono">{`${node.path}:${node.start_line}–${node.end_line}`}</span>],
+    ['Said', outcome !== null && outcome.reason === undefined && outcome.summary],
     ['Started', startedAt !== null && <At ts={startedAt} />],
     ['Attempt', attempt > 0 && `${attempt}${lost > 0 ? `, ${plural(lost, 'worker')} lost` : ''}`],
     ['Generation', generation > 1 && String(generation)],

@@ -1,7 +1,6 @@
 import type { OperationView } from '#schemas/operation-schema.ts'
 import { adviceOnOperation } from '#domain/operation-advice.ts'
 import { linkTo } from '../../core/route.ts'
-import { visibleText } from '../../core/review-words.ts'
 import { PageHead } from '../parts/page-head.tsx'
 import { LoadState } from '../parts/problem-box.tsx'
 import { StatusBadge } from '../parts/status-badge.tsx'
@@ -28,7 +27,7 @@ export function OperationPage({ runId, operationId }: OperationProps) {
       <nav aria-label="Way back">
         <a href={linkTo({ page: 'run', runId, tab: 'operations' })}>Run {runId}</a>
       </nav>
-      <PageHead title={visibleText(title)}>{value && <StatusBadge status={value.status} />}</PageHead>
+      <PageHead title={title}>{value && <StatusBadge status={value.status} />}</PageHead>
       <LoadState {...loaded} />
       {value !== undefined && (
         <>
@@ -57,7 +56,7 @@ function Reason({ operation }: { operation: OperationView }) {
     <div class="problem" role="alert">
       <p>
         {code !== undefined && <b>{code} </b>}
-        {visibleText(reason)}
+        {reason}
         {phase !== undefined && <span class="small"> (in {phase})</span>}
       </p>
       {code !== undefined && <p class="advice">→ {adviceOnOperation(code).text}</p>}
