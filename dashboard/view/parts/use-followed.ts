@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Connection } from '#client/connection.ts'
 import type { EventCategory } from '#client/wire.ts'
-import { followStream } from '../../core/follow-stream.ts'
+import { followStream } from '../../core/while-awake.ts'
 import { openRefresh } from '../../core/refresh.ts'
 import { usePage } from '../page-context.ts'
 import { type Loaded, useLoaded } from './use-loaded.ts'
