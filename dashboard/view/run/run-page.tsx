@@ -171,7 +171,7 @@ function wordsOf(link: Link): string {
       if (link.isAnew) return 'live; too much had happened meanwhile, so all was read anew'
       return link.missed === 0 ? 'live' : `live; ${plural(link.missed, 'event')} were missed and are shown`
     case 'ended':
-      return 'ended; new decisions still show here'
+      return 'ended; what others decide shows here at once'
     case 'broken':
       return 'not connected, trying again'
     case 'gone':
