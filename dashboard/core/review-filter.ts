@@ -54,6 +54,16 @@ export function rowsOf(sets: readonly ReviewedSet[], isByFile: boolean): ReviewR
   ])
 }
 
+/** Returns `before` where the rows are the same: a decision changes none, and what the list knows of each row need not be made anew. */
+export function keptRows(before: readonly ReviewRow[], rows: readonly ReviewRow[]): readonly ReviewRow[] {
+  const isSame = (row: ReviewRow, at: number) => {
+    const other = before[at]
+    if (row.kind === 'change') return other?.kind === 'change' && other.id === row.id && other.path === row.path
+    return other?.kind === 'file' && other.path === row.path && other.ids.length === row.ids.length
+  }
+  return before.length === rows.length && rows.every(isSame) ? before : rows
+}
+
 /** Returns the index of the next row with a change after `from` that passes `isWanted`, or before it; undefined at the end. */
 export function nextRow(
   rows: readonly ReviewRow[],

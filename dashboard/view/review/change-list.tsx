@@ -66,13 +66,20 @@ function Row({ screen, row, mayDecide }: ListProps & { row: ReviewRow }) {
 function useVirtual(screen: ReviewScreen, box: { current: HTMLDivElement | null }): Virtualizer<Window, HTMLElement> {
   const [, draw] = useReducer((times: number) => times + 1, 0)
   const [margin, setMargin] = useState(0)
-  const options = {
-    count: screen.rows.value.length,
-    estimateSize: (index: number) => heightOf(screen, screen.rows.value[index]),
-    getItemKey: (index: number) => {
-      const row = screen.rows.value[index]
+  const rows = screen.rows.value
+  const isSplit = screen.isSplit.value
+  // Another function has all rows measured anew.
+  const getItemKey = useCallback(
+    (index: number) => {
+      const row = rows[index]
       return row === undefined ? index : keyOfRow(row)
     },
+    [rows, isSplit],
+  )
+  const options = {
+    count: rows.length,
+    estimateSize: (index: number) => heightOf(screen, rows[index]),
+    getItemKey,
     overscan: 2,
     scrollMargin: margin,
     scrollPaddingStart: barHeight,
@@ -111,7 +118,7 @@ function countLines(change: ChangeView): number {
 
 /** Guesses the height of a row that was not drawn yet. */
 function heightOf({ desk, isSplit }: ReviewScreen, row: ReviewRow | undefined): number {
-  const change = row?.kind === 'change' ? desk.sets.value.get(row.id)?.change : undefined
+  const change = row?.kind === 'change' ? desk.sets.peek().get(row.id)?.change : undefined
   if (change === undefined) return foldedHeight
   const lines = Math.min(300, countLines(change) - 4)
   return headHeight + lineHeight * Math.max(8, isSplit.value ? lines * 0.7 : lines)

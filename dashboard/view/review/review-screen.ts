@@ -3,7 +3,7 @@ import type { WantedVerdict } from '#schemas/decision-schema.ts'
 import { decide, type DecideOptions } from '../../core/review-decide.ts'
 import { wantedOf } from '../../core/review-bulk.ts'
 import type { ReviewDesk } from '../../core/review-desk.ts'
-import { nextRow, type ReviewFilter, type ReviewRow, rowsOf, shownSets } from '../../core/review-filter.ts'
+import { keptRows, nextRow, type ReviewFilter, type ReviewRow, rowsOf, shownSets } from '../../core/review-filter.ts'
 import { type ReviewedSet, verdictOf, type WantedDecision, withoutRefusal } from '../../core/review-fold.ts'
 import { markOf, readViewed, withViewed } from '../../core/review-viewed.ts'
 
@@ -23,7 +23,8 @@ export function openScreen(desk: ReviewDesk) {
   const isByFile = signal(localStorage.getItem(sizeKey) === 'yes')
   const isSplit = signal(localStorage.getItem(layoutKey) === 'yes')
   const shown = computed(() => shownSets(desk.sets.value, filter.value, kept.value))
-  const rows = computed(() => rowsOf(shown.value, isByFile.value))
+  let known: readonly ReviewRow[] = []
+  const rows = computed(() => (known = keptRows(known, rowsOf(shown.value, isByFile.value))))
   const current = signal<string | undefined>(undefined)
   const screen = {
     desk,
