@@ -95,7 +95,7 @@ function retryText({ generation, operations }: RejectedRetry): string {
   const what = plural(operations, 'operation')
   return generation === null
     ? `${what} to be tried again when the run has ended`
-    : `${what} tried again in generation ${generation}`
+    : `${what} tried again: what is made comes here as new changes`
 }
 
 /** Says why a request came to nothing. */

@@ -62,22 +62,22 @@ type Named = {
   rules?: readonly string[]
 }
 
-/** `docstring shop/stock.py Stock.add (F401)` */
+/** Names a change as it is shown: `docstring shop/stock.py Stock.add (F401)`. */
 export function nameOfChange(change: Named): string {
   const { agent, path, qualified_name: name, rules = [] } = change
   const place = name === undefined || name === path ? path : `${path} ${name}`
   const all = [agent, place, rules.length > 0 ? `(${rules.join(', ')})` : undefined]
-  return all.filter((part) => part !== undefined && part !== '').join(' ')
+  return visibleText(all.filter((part) => part !== undefined && part !== '').join(' '))
 }
 
-/** Names who has decided; `me` is the token of this page. */
+/** Names who has decided, as it is shown; `me` is the token of this page. */
 export function deciderOf(
   { decided_by: by, decided_by_name: name }: Pick<DecisionView, 'decided_by' | 'decided_by_name'>,
   me: string,
 ): string {
   if (by === `human/${me}`) return 'you'
   if (by === 'policy/auto') return 'the policy of the run'
-  return name ?? by.replace(/^human\//, '')
+  return visibleText(name ?? by.replace(/^human\//, ''))
 }
 
 /** Says why a change is not in the proposed patch. */
@@ -93,7 +93,7 @@ export function leftOutWords({ error_code: code, by_itself: byItself, with: othe
 }
 type LeftOut = NonNullable<ChangeView['conflict']>
 
-/** Makes characters visible that would hide text or turn its direction, so that code reads as it runs. */
+/** Makes characters visible that hide text, turn its direction or are not seen, so that it reads as programs read it. */
 export function visibleText(text: string): string {
   return text.replace(terminalControls, escapedCharacter)
 }

@@ -124,6 +124,12 @@ describe('a review', () => {
       .click()
     await until(async () => (await verdicts(run)).every(({ verdict }) => verdict !== 'pending'))
     expect((await verdicts(run)).filter(({ verdict }) => verdict === 'rejected')).toHaveLength(1)
+    await one.page.getByRole('button', { name: 'Take back all shown …' }).click()
+    await one.page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Take back \d/ })
+      .click()
+    await until(async () => (await verdicts(run)).every(({ verdict }) => verdict === 'pending'))
     await Promise.all([one.close(), other.close()])
   })
 

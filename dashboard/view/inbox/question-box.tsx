@@ -62,7 +62,7 @@ function QuestionHead({ runId, question }: Pick<BoxProps, 'runId' | 'question'>)
         {question.request_id} {status}
       </span>
       <span>
-        <b>{agent}</b>{' '}
+        <b>{visibleText(agent)}</b>{' '}
         {operationId === null ? (
           place
         ) : (
@@ -97,7 +97,7 @@ function Over({ question }: { question: Question }) {
   const who = by === null ? 'somebody' : deciderOf({ decided_by: by }, session.token_id)
   return (
     <p>
-      <span class="good">Answered</span> by {visibleText(who)} {at !== null && <At ts={at} />}:{' '}
+      <span class="good">Answered</span> by {who} {at !== null && <At ts={at} />}:{' '}
       <q>{visibleText(answerWords(question))}</q>
     </p>
   )

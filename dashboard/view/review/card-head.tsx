@@ -31,7 +31,7 @@ export function CardHead({ screen, set, path, mayDecide, isViewed, isOpen }: Hea
         <span class="quiet">{change.agent}</span>{' '}
         {path === undefined && <span class="mono">{visibleText(change.path)}</span>}{' '}
         <b class="mono">{isFile ? '' : visibleText(change.qualified_name)}</b>
-        <span class="mono">{rules}</span>
+        <span class="mono">{visibleText(rules)}</span>
       </Title>
       <span class="lines">
         <span class="good">+{added}</span> <span class="bad">−{removed}</span>

@@ -80,7 +80,9 @@ function CardBody({ screen, set: { change }, path }: CardProps) {
         />
         <BuiltOn screen={screen} ids={change.built_on} words="Built on" />
         <BuiltOn screen={screen} ids={change.needed_by} words="Needed by" />
-        {others.length > 0 && <p class="quiet">It also changes {others.map((file) => file.path).join(', ')}.</p>}
+        {others.length > 0 && (
+          <p class="quiet">It also changes {visibleText(others.map((file) => file.path).join(', '))}.</p>
+        )}
         <a href={linkTo({ page: 'operation', runId: screen.desk.runId, operationId: change.operation_id })}>
           The conversation
         </a>
@@ -106,7 +108,7 @@ function BuiltOn({ screen, ids, words }: { screen: ReviewScreen; ids: readonly s
           class="plain"
           onClick={() => showChange(screen, set.change.change_set_id)}
         >
-          {visibleText(nameOfChange({ ...set.change, path: '' }))} ({verdictOf(set)})
+          {nameOfChange({ ...set.change, path: '' })} ({verdictOf(set)})
         </button>
       ))}
       {ids.length > mostNamed && <span class="quiet">and {plural(ids.length - mostNamed, 'other')}</span>}

@@ -11,7 +11,7 @@ export function DecisionLine({ decision, me }: { decision: DecisionView | null; 
       <span class={tone}>
         {verdict === 'pending' ? 'Taken back' : verdict === 'accepted' ? 'Accepted' : 'Rejected'}
       </span>{' '}
-      by {visibleText(deciderOf(decision, me))},{' '}
+      by {deciderOf(decision, me)},{' '}
       <time dateTime={at}>{new Date(at).toLocaleString([], { dateStyle: 'short', timeStyle: 'short' })}</time>
       {reason !== null && <q>{visibleText(reason)}</q>}
       {note !== undefined && <span class="detail quiet">{visibleText(note)}</span>}

@@ -26,7 +26,7 @@ export function EvidencePanel({ evidence, isOpen, onToggle }: EvidenceProps) {
             <span class="good" aria-hidden="true">
               ✓
             </span>
-            <span>
+            <span title="What was proved of the change by programs, not by a model">
               {plural(holding.length, 'check')} {holding.length === 1 ? 'holds' : 'hold'}
             </span>
           </li>
@@ -35,7 +35,7 @@ export function EvidencePanel({ evidence, isOpen, onToggle }: EvidenceProps) {
       </ul>
       {evidence.length > 0 && (
         <button class="plain" aria-expanded={isOpen} onClick={onToggle}>
-          {isOpen ? 'Less' : 'What was compared'}
+          {isOpen ? 'Less' : 'Which checks, and what they compared'}
         </button>
       )}
     </div>
@@ -61,7 +61,7 @@ function Check({ proof, isOpen, path }: CheckProps) {
         {state === 'not_applicable' && <span class="quiet"> (says nothing about such a file)</span>}
         {isTold && <span class="detail">{visibleText(detail)}</span>}
         {isOpen && (
-          <span class="detail quiet">{[path && visibleText(path), comparedIn(proof)].filter(Boolean).join(' · ')}</span>
+          <span class="detail quiet">{visibleText([path, comparedIn(proof)].filter(Boolean).join(' · '))}</span>
         )}
       </span>
     </li>

@@ -44,7 +44,7 @@ function Texts({ by: { conflict } }: { by: RefusedView }) {
     <div class="columns">
       {sides.map(({ name, text }) => (
         <figure key={name}>
-          <figcaption>{visibleText(name)}</figcaption>
+          <figcaption>{name}</figcaption>
           <pre>{visibleText(text ?? '')}</pre>
         </figure>
       ))}
@@ -62,7 +62,7 @@ function Blockers({
     <ul class="named">
       {blockers.map((one) => (
         <li key={one.change_set_id}>
-          {visibleText(nameOfChange(one))} <span class="quiet">{one.verdict}</span>
+          {nameOfChange(one)} <span class="quiet">{one.verdict}</span>
         </li>
       ))}
       {count > blockers.length && <li class="quiet">and {count - blockers.length} more</li>}

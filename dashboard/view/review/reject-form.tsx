@@ -30,7 +30,8 @@ export function RejectForm({ screen, isByProgram }: { screen: ReviewScreen; isBy
       <label class="field">
         Why not?{' '}
         <span class="quiet">
-          {isByProgram ? 'For the people who look at it later' : 'For people, and for its agent'}
+          {isByProgram ? 'For the people who look at it later' : 'For people, and for its agent'}. Enter sends it, Shift
+          and Enter begin a line.
         </span>
         <textarea
           ref={text}
@@ -63,7 +64,7 @@ function RejectButtons({ rejecting, isByProgram }: Pick<ReviewScreen, 'rejecting
       )}
       <span class="push" />
       <button type="button" onClick={() => (rejecting.value = undefined)}>
-        Cancel
+        Leave it as it is
       </button>
       <button class="danger" type="submit">
         {given.reason.trim() === '' ? 'Reject without a word' : given.isRetried ? 'Reject, and try again' : 'Reject'}

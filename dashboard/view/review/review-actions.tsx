@@ -1,14 +1,15 @@
 import { plural } from '#domain/timeline/words.ts'
 import { useState } from 'preact/hooks'
-import type { z } from 'zod'
 import type { PublicationAsked } from '#schemas/github-schema.ts'
-import type { Retried } from '#schemas/intake-schema.ts'
 import { isEndedRun, type ReviewDesk } from '../../core/review-desk.ts'
 import { faultWords } from '../../core/review-decide.ts'
 import { countVerdicts } from '../../core/review-filter.ts'
 import type { ReviewedSet } from '../../core/review-fold.ts'
 import { saveFile } from '../parts/save-file.ts'
+import { bulkVerbs } from './bulk-dialog.tsx'
 import type { ReviewScreen } from './review-screen.ts'
+
+const bulkVerdicts = ['accept', 'reject', 'undo'] as const
 
 /** Offers what is done with many changes: decide on all that is shown, try again, take the patch, open the pull request. */
 export function ReviewActions({ screen, mayDecide }: { screen: ReviewScreen; mayDecide: boolean }) {
@@ -25,17 +26,19 @@ export function ReviewActions({ screen, mayDecide }: { screen: ReviewScreen; may
   const run = desk.run.value
   const isOver = isEndedRun(run)
   const leftOut = run?.accepted_left_out ?? 0
-  const shown = screen.shown.value.length
   return (
     <div class="row review-actions">
       {mayDecide && (
         <>
-          <button disabled={shown === 0} onClick={() => (screen.dialog.value = { kind: 'bulk', verdict: 'accept' })}>
-            Accept all shown …
-          </button>
-          <button disabled={shown === 0} onClick={() => (screen.dialog.value = { kind: 'bulk', verdict: 'reject' })}>
-            Reject all shown …
-          </button>
+          {bulkVerdicts.map((verdict) => (
+            <button
+              key={verdict}
+              disabled={screen.shown.value.length === 0}
+              onClick={() => (screen.dialog.value = { kind: 'bulk', verdict })}
+            >
+              {bulkVerbs[verdict]} all shown …
+            </button>
+          ))}
         </>
       )}
       <button disabled={accepted === 0 || busy !== undefined} onClick={doing('patch', () => savePatch(desk))}>
@@ -94,12 +97,9 @@ async function publish(desk: ReviewDesk): Promise<void> {
 }
 
 async function retryRejected(desk: ReviewDesk): Promise<void> {
-  const { generation } = await desk.connection.json<z.infer<typeof Retried>>(`${desk.runPath}/retry`, {
-    method: 'POST',
-    json: { rejected: true },
-  })
+  await desk.connection.send(`${desk.runPath}/retry`, { method: 'POST', json: { rejected: true } })
   desk.notice.value = {
-    text: `What was rejected with a word is tried again in generation ${generation}.`,
+    text: 'What was rejected with a word is tried again: what is made comes here as new changes.',
     tone: 'good',
   }
 }
