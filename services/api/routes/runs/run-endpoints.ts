@@ -22,6 +22,7 @@ export const runEndpoints = {
       query: z.strictObject({
         before: RunId.optional().openapi({ description: '`next` of the page before' }),
         limit: pageLimit(100, 20),
+        ended: z.literal('false').optional().openapi({ description: '`false`: only those that have not ended' }),
       }),
     },
     responses: { 200: jsonAnswer('a page', RunPage) },
