@@ -17,15 +17,12 @@ export type DecideOptions = Pick<DecisionsRequest, 'with_dependents' | 'all_or_n
 /** Is what a request came to; of one of which nothing was left to decide, too. */
 type Answer = Pick<DecisionsView, 'made' | 'decisions' | 'refused' | 'refused_count' | 'retry'>
 
-/**
- * Sends decisions, shows them at once, and then how they were answered. Resolves to how many stand and were refused; undefined when the
- * service did not answer, and nothing more was sent.
- */
+/** Sends decisions, shows them at once, and then how they were answered. When the service does not answer, nothing more is sent. */
 export async function decide(
   desk: ReviewDesk,
   wanted: readonly WantedDecision[],
   { onProgress, ...options }: DecideOptions = {},
-): Promise<{ refused: number } | undefined> {
+): Promise<void> {
   const { sets } = desk
   sets.value = withSent(sets.value, wanted)
   const answers: Answer[] = []
@@ -39,11 +36,10 @@ export async function decide(
     } catch (error) {
       sets.value = withoutSending(sets.value, wanted.slice(at))
       desk.notice.value = { text: `Not decided: ${faultWords(error)}`, tone: 'bad' }
-      return undefined
+      return
     }
   }
   desk.notice.value = noticeOf(answers)
-  return { refused: answers.reduce((sum, { refused_count: refused }) => sum + refused, 0) }
 }
 
 /** A request of which everything is refused is answered by a problem, which has the refusals. */

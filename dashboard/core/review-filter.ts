@@ -77,9 +77,7 @@ export function nextRow(
   return undefined
 }
 
-export type ReviewCounts = { all: number; pending: number; accepted: number; rejected: number }
-
-export function countVerdicts(sets: Iterable<ReviewedSet>): ReviewCounts {
+export function countVerdicts(sets: Iterable<ReviewedSet>): { all: number } & Record<Verdict, number> {
   const counts = { all: 0, pending: 0, accepted: 0, rejected: 0 }
   for (const set of sets) {
     counts.all += 1

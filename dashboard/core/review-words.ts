@@ -1,4 +1,3 @@
-import { escapedCharacter, terminalControls } from '#domain/terminal-controls.ts'
 import type { EvidenceCheck } from '#domain/checks.ts'
 import type { z } from 'zod'
 import type { ChangeView, EvidenceView } from '#schemas/change-schema.ts'
@@ -67,7 +66,7 @@ export function nameOfChange(change: Named): string {
   const { agent, path, qualified_name: name, rules = [] } = change
   const place = name === undefined || name === path ? path : `${path} ${name}`
   const all = [agent, place, rules.length > 0 ? `(${rules.join(', ')})` : undefined]
-  return visibleText(all.filter((part) => part !== undefined && part !== '').join(' '))
+  return all.filter((part) => part !== undefined && part !== '').join(' ')
 }
 
 /** Names who has decided, as it is shown; `me` is the token of this page. */
@@ -77,7 +76,7 @@ export function deciderOf(
 ): string {
   if (by === `human/${me}`) return 'you'
   if (by === 'policy/auto') return 'the policy of the run'
-  return visibleText(name ?? by.replace(/^human\//, ''))
+  return name ?? by.replace(/^human\//, '')
 }
 
 /** Says why a change is not in the proposed patch. */
@@ -92,8 +91,3 @@ export function leftOutWords({ error_code: code, by_itself: byItself, with: othe
   return byItself ? 'It breaks the file' : 'Together with other changes it breaks the file'
 }
 type LeftOut = NonNullable<ChangeView['conflict']>
-
-/** Makes characters visible that hide text, turn its direction or are not seen, so that it reads as programs read it. */
-export function visibleText(text: string): string {
-  return text.replace(terminalControls, escapedCharacter)
-}

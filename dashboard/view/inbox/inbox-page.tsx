@@ -1,6 +1,5 @@
 import { useRef } from 'preact/hooks'
 import { linkTo } from '../../core/route.ts'
-import { visibleText } from '../../core/review-words.ts'
 import { runTitle } from '../../core/run-words.ts'
 import { PageHead } from '../parts/page-head.tsx'
 import { LoadState } from '../parts/problem-box.tsx'
@@ -33,7 +32,7 @@ function Asked({ asked: { run, questions }, onAnswered }: { asked: AskedInRun; o
   return (
     <section class="stack" aria-label={`Run ${run.run_id}`}>
       <div class="row">
-        <h2>{visibleText(runTitle(run))}</h2>
+        <h2>{runTitle(run)}</h2>
         <a href={linkTo({ page: 'run', runId: run.run_id, tab: 'overview' })}>Run {run.run_id}</a>
       </div>
       {waitsForApproval(run) && (

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { ApprovalAnswer, Question } from '#client/wire.ts'
 import { prettyJson } from '../../core/transcript-turns.ts'
 import { linkTo } from '../../core/route.ts'
-import { deciderOf, visibleText } from '../../core/review-words.ts'
+import { deciderOf } from '../../core/review-words.ts'
 import { LongText } from '../operation/long-text.tsx'
 import { At, Since } from '../parts/times.tsx'
 import { useAction } from '../parts/use-action.tsx'
@@ -25,11 +25,11 @@ export function QuestionBox({ runId, question, onAnswered }: BoxProps) {
   return (
     <article class="box question" aria-label={`Question ${question.request_id}`}>
       <QuestionHead runId={runId} question={question} />
-      <p class="asked">{visibleText(question.question)}</p>
+      <p class="asked">{question.question}</p>
       {question.kind === 'approval' && (
         <div>
           <p>
-            <span class="quiet">It wants to call</span> <b class="mono">{visibleText(question.call.tool)}</b>
+            <span class="quiet">It wants to call</span> <b class="mono">{question.call.tool}</b>
           </p>
           <LongText text={prettyJson(question.call.arguments)} />
         </div>
@@ -62,12 +62,8 @@ function QuestionHead({ runId, question }: Pick<BoxProps, 'runId' | 'question'>)
         {question.request_id} {status}
       </span>
       <span>
-        <b>{visibleText(agent)}</b>{' '}
-        {operationId === null ? (
-          place
-        ) : (
-          <a href={linkTo({ page: 'operation', runId, operationId })}>{visibleText(place)}</a>
-        )}
+        <b>{agent}</b>{' '}
+        {operationId === null ? place : <a href={linkTo({ page: 'operation', runId, operationId })}>{place}</a>}
       </span>
       <span class="quiet small">
         asked{' '}
@@ -97,8 +93,7 @@ function Over({ question }: { question: Question }) {
   const who = by === null ? 'somebody' : deciderOf({ decided_by: by }, session.token_id)
   return (
     <p>
-      <span class="good">Answered</span> by {who} {at !== null && <At ts={at} />}:{' '}
-      <q>{visibleText(answerWords(question))}</q>
+      <span class="good">Answered</span> by {who} {at !== null && <At ts={at} />}: <q>{answerWords(question)}</q>
     </p>
   )
 }
@@ -124,7 +119,7 @@ function TextAnswer({ choices, isBusy, onAnswer }: AnswerProps<string> & { choic
       <div class="row">
         {choices.map((choice) => (
           <button key={choice} disabled={isBusy} onClick={() => onAnswer(choice)}>
-            {visibleText(choice)}
+            {choice}
           </button>
         ))}
       </div>

@@ -1,7 +1,6 @@
 import { useMemo } from 'preact/hooks'
 import { parseDiff } from '#domain/read-diff.ts'
 import { verdictOf } from '../../core/review-fold.ts'
-import { visibleText } from '../../core/review-words.ts'
 import { type CardProps, decideOne, startRejecting, toggle, toggleViewed, undo } from './review-screen.ts'
 
 const states = { pending: undefined, accepted: 'good', rejected: 'bad' } as const
@@ -28,10 +27,9 @@ export function CardHead({ screen, set, path, mayDecide, isViewed, isOpen }: Hea
         {isOpen ? '▾' : '▸'}
       </button>
       <Title class="change-name">
-        <span class="quiet">{change.agent}</span>{' '}
-        {path === undefined && <span class="mono">{visibleText(change.path)}</span>}{' '}
-        <b class="mono">{isFile ? '' : visibleText(change.qualified_name)}</b>
-        <span class="mono">{visibleText(rules)}</span>
+        <span class="quiet">{change.agent}</span> {path === undefined && <span class="mono">{change.path}</span>}{' '}
+        <b class="mono">{isFile ? '' : change.qualified_name}</b>
+        <span class="mono">{rules}</span>
       </Title>
       <span class="lines">
         <span class="good">+{added}</span> <span class="bad">−{removed}</span>

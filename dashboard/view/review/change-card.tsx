@@ -6,8 +6,7 @@ import type { OperationView } from '#schemas/operation-schema.ts'
 import { useLoaded } from '../parts/use-loaded.ts'
 import { linkTo } from '../../core/route.ts'
 import { verdictOf } from '../../core/review-fold.ts'
-import { markOf } from '../../core/review-viewed.ts'
-import { leftOutWords, nameOfChange, visibleText } from '../../core/review-words.ts'
+import { leftOutWords, nameOfChange } from '../../core/review-words.ts'
 import { CardHead } from './card-head.tsx'
 import { DecisionLine } from './decision-line.tsx'
 import { DiffView } from './diff-view.tsx'
@@ -22,8 +21,7 @@ export function ChangeCard(props: CardProps) {
   const { change } = set
   const id = change.change_set_id
   const card = useRef<HTMLElement>(null)
-  const mark = useMemo(() => markOf(change.diff), [change.diff])
-  const isViewed = screen.viewed.value.has(mark)
+  const isViewed = screen.viewed.value.has(id)
   const isOpen = isViewed === screen.turned.value.has(id)
   const isCurrent = screen.current.value === rowKey
   const isRejecting =
@@ -65,10 +63,10 @@ function CardBody({ screen, set: { change }, path }: CardProps) {
         <SummaryLine screen={screen} change={change} />
         <DecisionLine decision={change.decision} me={screen.desk.me} />
         {conflict !== undefined && (
-          <p class="warn" title={visibleText(conflict.reason)}>
+          <p class="warn">
             Left out of the patch. {leftOutWords(conflict)}
             {conflict.with !== undefined && `: ${nameOfChange({ ...conflict.with.node, agent: conflict.with.agent })}`}
-            <span class="detail">{visibleText(conflict.reason)}</span>
+            <span class="detail">{conflict.reason}</span>
           </p>
         )}
         {change.diff.includes(secretMark) && <p class="warn">{secretMark} stands for a secret of the repository.</p>}
@@ -80,9 +78,7 @@ function CardBody({ screen, set: { change }, path }: CardProps) {
         />
         <BuiltOn screen={screen} ids={change.built_on} words="Built on" />
         <BuiltOn screen={screen} ids={change.needed_by} words="Needed by" />
-        {others.length > 0 && (
-          <p class="quiet">It also changes {visibleText(others.map((file) => file.path).join(', '))}.</p>
-        )}
+        {others.length > 0 && <p class="quiet">It also changes {others.map((file) => file.path).join(', ')}.</p>}
         <a href={linkTo({ page: 'operation', runId: screen.desk.runId, operationId: change.operation_id })}>
           The conversation
         </a>
@@ -129,5 +125,5 @@ function SummaryLine({ screen, change }: { screen: ReviewScreen; change: ChangeV
     return (await connection.json<OperationView>(`${runPath}/operations/${id}`, { signal })).outcome?.summary
   })
   const text = rules.length > 0 ? `The safe fixes of ${rules.join(', ')} in this file, made without a model.` : value
-  return text === undefined || text === '' ? null : <p class="summary">{visibleText(text)}</p>
+  return text === undefined || text === '' ? null : <p class="summary">{text}</p>
 }

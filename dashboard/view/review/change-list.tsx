@@ -1,9 +1,7 @@
 import { plural } from '#domain/timeline/words.ts'
 import { observeWindowOffset, observeWindowRect, Virtualizer, windowScroll } from '@tanstack/virtual-core'
 import { useCallback, useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
-import type { ChangeView } from '#schemas/change-schema.ts'
 import type { ReviewRow } from '../../core/review-filter.ts'
-import { visibleText } from '../../core/review-words.ts'
 import { ChangeCard } from './change-card.tsx'
 import { keyOfRow, type ReviewScreen } from './review-screen.ts'
 
@@ -55,7 +53,7 @@ function Row({ screen, row, mayDecide }: ListProps & { row: ReviewRow }) {
   if (row.kind === 'file') {
     return (
       <h2 class="file-head mono">
-        {visibleText(row.path)} <span class="quiet">{plural(row.ids.length, 'change')}</span>
+        {row.path} <span class="quiet">{plural(row.ids.length, 'change')}</span>
       </h2>
     )
   }
@@ -108,18 +106,13 @@ function useVirtual(screen: ReviewScreen, box: { current: HTMLDivElement | null 
   return virtualizer
 }
 
-const lineCounts = new WeakMap<ChangeView, number>()
-
-function countLines(change: ChangeView): number {
-  const known = lineCounts.get(change) ?? change.diff.split('\n').length
-  lineCounts.set(change, known)
-  return known
-}
+/** A line of a diff has about so many characters. */
+const lineCharacters = 35
 
 /** Guesses the height of a row that was not drawn yet. */
 function heightOf({ desk, isSplit }: ReviewScreen, row: ReviewRow | undefined): number {
   const change = row?.kind === 'change' ? desk.sets.peek().get(row.id)?.change : undefined
   if (change === undefined) return foldedHeight
-  const lines = Math.min(300, countLines(change) - 4)
+  const lines = Math.min(300, change.diff.length / lineCharacters)
   return headHeight + lineHeight * Math.max(8, isSplit.value ? lines * 0.7 : lines)
 }

@@ -3,7 +3,6 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import { type DiffLine, type FileDiff, type Hunk, parseDiff } from '#domain/read-diff.ts'
 import { type Highlight, languageOf, loadHighlight } from '../../core/diff-highlight.ts'
 import { type LinePair, markWords, pairLines, type Range, segmentsOf, type Token } from '../../core/drawn-rows.ts'
-import { visibleText } from '../../core/review-words.ts'
 
 type DiffViewProps = {
   diff: string
@@ -39,12 +38,11 @@ function FileView({ file, isSplit, hasHead }: { file: FileDiff; isSplit: boolean
     <div class="diff-file">
       {(hasHead || notes.length > 0) && (
         <p class="diff-head">
-          {hasHead && <b class="mono">{visibleText(file.path)}</b>}{' '}
-          <span class="quiet">{notes.map(visibleText).join(', ')}</span>
+          {hasHead && <b class="mono">{file.path}</b>} <span class="quiet">{notes.join(', ')}</span>
         </p>
       )}
       <table class={isSplit ? 'diff split' : 'diff'}>
-        <caption class="hidden">{visibleText(file.path)}</caption>
+        <caption class="hidden">{file.path}</caption>
         <colgroup>
           <col class={isSplit ? 'numbers' : 'numbers before'} />
           <col class={isSplit ? undefined : 'numbers'} />
@@ -158,18 +156,17 @@ function Code({ line, tokens = [{ text: line.text, scope: undefined }], marks = 
       <span class="sign">{signs[line.kind]}</span>
       {segmentsOf(tokens, marks).map(({ text, scope, isMarked }, at) => {
         const name = scope === undefined ? '' : `hl-${scope.split(/[.:]/)[0]}`
-        const shown = visibleText(text)
         if (isMarked)
           return (
             <mark key={at} class={name}>
-              {shown}
+              {text}
             </mark>
           )
         return name === '' ? (
-          shown
+          text
         ) : (
           <span key={at} class={name}>
-            {shown}
+            {text}
           </span>
         )
       })}

@@ -1,5 +1,5 @@
 import { plural } from '#domain/timeline/words.ts'
-import { checkWords, type Evidence, stateOfCheck, type CheckState, visibleText } from '../../core/review-words.ts'
+import { checkWords, type Evidence, stateOfCheck, type CheckState } from '../../core/review-words.ts'
 
 const signs = { fails: '✗', not_checked: '?', holds: '✓', not_applicable: '–' } as const
 const tones = { fails: 'bad', not_checked: 'warn', holds: 'good', not_applicable: 'quiet' } as const
@@ -59,10 +59,8 @@ function Check({ proof, isOpen, path }: CheckProps) {
         </span>
         {state === 'not_checked' && <span class="warn"> not checked</span>}
         {state === 'not_applicable' && <span class="quiet"> (says nothing about such a file)</span>}
-        {isTold && <span class="detail">{visibleText(detail)}</span>}
-        {isOpen && (
-          <span class="detail quiet">{visibleText([path, comparedIn(proof)].filter(Boolean).join(' · '))}</span>
-        )}
+        {isTold && <span class="detail">{detail}</span>}
+        {isOpen && <span class="detail quiet">{[path, comparedIn(proof)].filter(Boolean).join(' · ')}</span>}
       </span>
     </li>
   )

@@ -1,6 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { pause } from '#client/timers.ts'
-import { visibleText } from '../../core/review-words.ts'
 import { isEndedRun, openReviewDesk } from '../../core/review-desk.ts'
 import { ProblemBox } from '../parts/problem-box.tsx'
 import { useMayWrite, usePage } from '../page-context.ts'
@@ -92,7 +91,7 @@ function Foot({ screen }: { screen: ReviewScreen }) {
       )}
       {said !== undefined && (
         <p class={`said ${said.tone}`}>
-          {visibleText(said.text)} {said.link !== undefined && <OutsideLink url={said.link} words={said.link} />}
+          {said.text} {said.link !== undefined && <OutsideLink url={said.link} words={said.link} />}
           {said.about !== undefined && (
             <button class="plain" onClick={() => showChange(screen, said.about)}>
               Show it

@@ -1,6 +1,5 @@
 import type { AgentPage as Agents, AgentView } from '#schemas/agent-schema.ts'
 import type { z } from 'zod'
-import { visibleText } from '../../core/review-words.ts'
 import { usePage } from '../page-context.ts'
 import { PageHead } from '../parts/page-head.tsx'
 import { LoadState } from '../parts/problem-box.tsx'
@@ -29,11 +28,11 @@ function AgentBox({ agent: { name, description, files } }: { agent: AgentView })
   return (
     <section class="box">
       <h2>{name}</h2>
-      {description !== null && <p>{visibleText(description)}</p>}
+      {description !== null && <p>{description}</p>}
       {files.map((file) => (
         <details key={file.name}>
-          <summary class="mono">{visibleText(file.name)}</summary>
-          <pre tabIndex={0}>{visibleText(file.text)}</pre>
+          <summary class="mono">{file.name}</summary>
+          <pre tabIndex={0}>{file.text}</pre>
         </details>
       ))}
     </section>

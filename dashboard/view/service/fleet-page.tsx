@@ -1,7 +1,6 @@
 import { RemoraProblem } from '#client/connection.ts'
 import type { QueuePage, WorkerPage, WorkerView } from '#schemas/worker-schema.ts'
 import type { z } from 'zod'
-import { visibleText } from '../../core/review-words.ts'
 import { usePage } from '../page-context.ts'
 import { PageHead } from '../parts/page-head.tsx'
 import { LoadState } from '../parts/problem-box.tsx'
@@ -100,8 +99,8 @@ function Workers({ workers }: { workers: readonly WorkerView[] }) {
           </td>
           <td class="num">{worker.slots}</td>
           <td class="num">{worker.requests_waiting}</td>
-          <td>{visibleText(worker.models.map(modelText).join(', '))}</td>
-          <td>{visibleText(worker.object_store ?? 'works')}</td>
+          <td>{worker.models.map(modelText).join(', ')}</td>
+          <td>{worker.object_store ?? 'works'}</td>
         </tr>
       ))}
     </TableBox>
