@@ -4,7 +4,7 @@ import type { DecisionsRequest } from '#client/wire.ts'
 import type { DecisionsView, RejectedRetry } from '#schemas/decision-schema.ts'
 import type { Notice, ReviewDesk } from './review-desk.ts'
 import { type WantedDecision, withAnswer, withoutSending, withSent } from './review-fold.ts'
-import { nameOfChange } from './review-words.ts'
+import { faultWords, nameOfChange } from './review-words.ts'
 
 /** A request takes as many. */
 const decisionsAtOnce = 1_000
@@ -35,7 +35,7 @@ export async function decide(
       onProgress?.(at + slice.length)
     } catch (error) {
       sets.value = withoutSending(sets.value, wanted.slice(at))
-      desk.notice.value = { text: `Not decided: ${faultWords(error)}`, tone: 'bad' }
+      desk.notice.value = { text: `Not decided. ${faultWords(error)}`, tone: 'bad' }
       return
     }
   }
@@ -92,10 +92,4 @@ function retryText({ generation, operations }: RejectedRetry): string {
   return generation === null
     ? `${what} to be tried again when the run has ended`
     : `${what} tried again: what is made comes here as new changes`
-}
-
-/** Says why a request came to nothing. */
-export function faultWords(error: unknown): string {
-  if (error instanceof RemoraProblem) return `${error.message} (${error.code})`
-  return error instanceof Error ? `the service does not answer (${error.message}): try again` : String(error)
 }

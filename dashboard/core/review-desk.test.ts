@@ -64,10 +64,12 @@ test('of 10,000 decisions that others make at once, the list is made anew a few 
 
 test('a change set that is made while the list is read is in it, or counted as new', async () => {
   const { promise, resolve } = Promise.withResolvers<object>()
-  const { desk, tell } = openDesk(() => promise)
+  const pages = [{ changes: [listed(0)], next: '1' }, promise]
+  const { desk, tell } = openDesk(() => pages.shift() ?? {})
+  await until(() => desk.sets.value.size === 1)
   for (const at of [1, 2]) tell(eventOf('change_set.created', at, { change_set_id: idOf(at) }))
   resolve({ changes: [listed(1)], next: null })
   await until(() => desk.list.value.kind === 'whole')
-  expect([desk.sets.value.size, desk.fresh.value]).toEqual([1, 1])
+  expect([desk.sets.value.size, desk.fresh.value]).toEqual([2, 1])
   desk.close()
 })

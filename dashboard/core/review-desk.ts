@@ -104,27 +104,29 @@ function openList(
       cursor = page.next
     }
   }
+  const read = async () => {
+    isWanted = true
+    if (isReading) return
+    isReading = true
+    state.list.value = { kind: 'reading' }
+    try {
+      while (isWanted) {
+        isWanted = false
+        await readPages()
+      }
+      state.list.value = { kind: 'whole' }
+    } catch (error) {
+      if (!closing.aborted) state.list.value = { kind: 'failed', error }
+    }
+    isReading = false
+  }
   return {
-    /** Counts a change set as new until it is listed. One that is made while the list is read may be in it, or come too late for it. */
+    read,
+    /** Counts a change set as new until it is listed: one that is made while the list is read may be in it, or too late for it. The first are shown at once. */
     expect(id: string): void {
       if (!state.sets.value.has(id)) unlisted.add(id)
       count()
-    },
-    async read(): Promise<void> {
-      isWanted = true
-      if (isReading) return
-      isReading = true
-      state.list.value = { kind: 'reading' }
-      try {
-        while (isWanted) {
-          isWanted = false
-          await readPages()
-        }
-        state.list.value = { kind: 'whole' }
-      } catch (error) {
-        if (!closing.aborted) state.list.value = { kind: 'failed', error }
-      }
-      isReading = false
+      if (state.sets.value.size === 0) void read()
     },
   }
 }

@@ -1,3 +1,4 @@
+import { NoAnswer, RemoraProblem } from '#client/connection.ts'
 import type { EvidenceCheck } from '#domain/checks.ts'
 import type { z } from 'zod'
 import type { ChangeView, EvidenceView } from '#schemas/change-schema.ts'
@@ -52,6 +53,13 @@ export function proofOf({ evidence }: Pick<ChangeView, 'evidence'>): ProofState 
   const proved = new Set(states.flatMap(([state, path]) => (state === 'holds' ? [path] : [])))
   const isUnproved = states.some(([state, path]) => state === 'not_checked' || !proved.has(path))
   return states.length === 0 || isUnproved ? 'unchecked' : 'passed'
+}
+
+/** Says why a request came to nothing. */
+export function faultWords(error: unknown): string {
+  if (error instanceof RemoraProblem) return `${error.code}: ${error.message}`
+  if (error instanceof NoAnswer) return `The service does not answer: ${error.message}`
+  return error instanceof Error ? error.message : String(error)
 }
 
 type Named = {

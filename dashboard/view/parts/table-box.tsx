@@ -26,3 +26,22 @@ export function TableBox({ label, columns, children }: TableBoxProps) {
     </div>
   )
 }
+
+type DataTableProps = Omit<TableBoxProps, 'children'> & { rows: readonly (readonly ComponentChildren[])[] }
+
+/** Shows rows of one cell for each column, with the classes of it. */
+export function DataTable({ rows, ...box }: DataTableProps) {
+  return (
+    <TableBox {...box}>
+      {rows.map((cells, at) => (
+        <tr key={at}>
+          {cells.map((cell, column) => (
+            <td key={column} class={box.columns[column]?.[1]}>
+              {cell}
+            </td>
+          ))}
+        </tr>
+      ))}
+    </TableBox>
+  )
+}

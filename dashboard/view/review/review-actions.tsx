@@ -1,11 +1,9 @@
 import { plural } from '#domain/timeline/words.ts'
-import { useState } from 'preact/hooks'
 import type { PublicationAsked } from '#schemas/github-schema.ts'
 import { isEndedRun, type ReviewDesk } from '../../core/review-desk.ts'
-import { faultWords } from '../../core/review-decide.ts'
-import { countVerdicts } from '../../core/review-filter.ts'
 import type { ReviewedSet } from '../../core/review-fold.ts'
 import { saveFile } from '../parts/save-file.ts'
+import { useAction } from '../parts/use-action.tsx'
 import { bulkVerbs } from './bulk-dialog.tsx'
 import type { ReviewScreen } from './review-screen.ts'
 
@@ -13,51 +11,37 @@ const bulkVerdicts = ['accept', 'reject', 'undo'] as const
 
 /** Offers what is done with many changes: decide on all that is shown, try again, take the patch, open the pull request. */
 export function ReviewActions({ screen, mayDecide }: { screen: ReviewScreen; mayDecide: boolean }) {
-  const { desk } = screen
-  const { accepted } = countVerdicts(desk.sets.value.values())
-  const [busy, setBusy] = useState<string>()
-  const doing = (name: string, work: () => Promise<void>) => () => {
-    setBusy(name)
-    work()
-      .catch((error: unknown) => (desk.notice.value = { text: faultWords(error), tone: 'bad' }))
-      .finally(() => setBusy(undefined))
-  }
+  const { desk, counts, shown, dialog } = screen
+  const { isBusy, run, problem } = useAction()
   const rejected = [...desk.sets.value.values()].filter(mayBeRetried)
-  const run = desk.run.value
-  const isOver = isEndedRun(run)
-  const leftOut = run?.accepted_left_out ?? 0
+  const leftOut = desk.run.value?.accepted_left_out ?? 0
+  const isAble = counts.value.accepted > 0 && !isBusy
   return (
-    <div class="row review-actions">
-      {mayDecide && (
-        <>
-          {bulkVerdicts.map((verdict) => (
+    <>
+      <div class="row">
+        {mayDecide &&
+          bulkVerdicts.map((verdict) => (
             <button
               key={verdict}
-              disabled={screen.shown.value.length === 0}
-              onClick={() => (screen.dialog.value = { kind: 'bulk', verdict })}
+              disabled={shown.value.length === 0}
+              onClick={() => (dialog.value = { kind: 'bulk', verdict })}
             >
               {bulkVerbs[verdict]} all shown …
             </button>
           ))}
-        </>
-      )}
-      <button disabled={accepted === 0 || busy !== undefined} onClick={doing('patch', () => savePatch(desk))}>
-        {busy === 'patch' ? 'Composing …' : 'Download accepted patch'}
-      </button>
-      {leftOut > 0 && <span class="warn">{plural(leftOut, 'accepted change')} left out of it</span>}
-      {mayDecide && (
-        <PullRequest
-          desk={desk}
-          isAble={accepted > 0 && busy === undefined}
-          onAsk={doing('publish', () => publish(desk))}
-        />
-      )}
-      {mayDecide && isOver && rejected.length > 0 && (
-        <button disabled={busy !== undefined} onClick={doing('retry', () => retryRejected(desk))}>
-          Have {plural(rejected.length, 'rejected change')} made anew
+        <button disabled={!isAble} onClick={() => run(() => savePatch(desk))}>
+          Download accepted patch
         </button>
-      )}
-    </div>
+        {leftOut > 0 && <span class="warn">{plural(leftOut, 'accepted change')} left out of it</span>}
+        {mayDecide && <PullRequest desk={desk} isAble={isAble} onAsk={() => run(() => publish(desk))} />}
+        {mayDecide && isEndedRun(desk.run.value) && rejected.length > 0 && (
+          <button disabled={isBusy} onClick={() => run(() => retryRejected(desk))}>
+            Have {plural(rejected.length, 'rejected change')} made anew
+          </button>
+        )}
+      </div>
+      {problem}
+    </>
   )
 }
 
@@ -106,6 +90,7 @@ async function retryRejected(desk: ReviewDesk): Promise<void> {
 
 /** The service composes and proves the patch anew after a decision, which may take a while. */
 async function savePatch({ connection, runPath, runId, notice }: ReviewDesk): Promise<void> {
+  notice.value = { text: 'Composing …', tone: 'quiet' }
   const answer = await connection.send(`${runPath}/patch`, { query: { of: 'accepted' } })
   if (answer.status === 204)
     return void (notice.value = {
@@ -113,4 +98,5 @@ async function savePatch({ connection, runPath, runId, notice }: ReviewDesk): Pr
       tone: 'warn',
     })
   saveFile(await answer.blob(), `${runId}.patch`)
+  notice.value = undefined
 }

@@ -71,9 +71,6 @@ function Foot({ screen }: { screen: ReviewScreen }) {
   const { notice, fresh } = desk
   const said = notice.value
   useEffect(() => {
-    if (fresh.value > 0 && desk.sets.value.size === 0) void desk.readAgain()
-  }, [fresh.value])
-  useEffect(() => {
     const shown = new AbortController()
     const hide = async () => {
       await pause(restMs, shown.signal)
