@@ -46,7 +46,7 @@ export function BulkDialog({ screen, verdict, onClose }: BulkProps) {
           />
         </label>
       )}
-      <div class="row end">
+      <div class="row">
         <button onClick={onClose}>Leave them as they are</button>
         <button
           class="primary"

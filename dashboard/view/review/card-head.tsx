@@ -19,29 +19,29 @@ export function CardHead({ screen, set, path, mayDecide, isViewed, isOpen }: Hea
   return (
     <header class="change-head">
       <button
-        class="plain fold"
+        class="plain quiet"
         aria-expanded={isOpen}
         aria-label={isOpen ? 'Fold' : 'Unfold'}
         onClick={() => toggle(screen.turned, id)}
       >
         {isOpen ? '▾' : '▸'}
       </button>
-      <Title class="change-name">
+      <Title class="change-name grow">
         <span class="quiet">{change.agent}</span> {path === undefined && <span class="mono">{change.path}</span>}{' '}
         <b class="mono">{isFile ? '' : change.qualified_name}</b>
         <span class="mono">{rules}</span>
       </Title>
-      <span class="lines">
+      <span class="id">
         <span class="good">+{added}</span> <span class="bad">−{removed}</span>
       </span>
-      <label class="check">
+      <label class="check quiet">
         <input type="checkbox" checked={isViewed} onChange={() => toggleViewed(screen, id)} /> Viewed
       </label>
       <span class="badge" data-state={states[verdict]}>
         {verdict}
       </span>
       {mayDecide && (
-        <span class="decide">
+        <span class="row decide">
           <button class={verdict === 'pending' ? 'unseen' : undefined} onClick={() => undo(screen, id)}>
             Undo
           </button>

@@ -96,12 +96,12 @@ function BuiltOn({ screen, ids, words }: { screen: ReviewScreen; ids: readonly s
   const sets = ids.flatMap((id) => screen.desk.sets.value.get(id) ?? [])
   if (ids.length === 0) return null
   return (
-    <p class="built-on">
+    <p class="stack tight">
       <span class="quiet">{words}</span>
       {sets.slice(0, mostNamed).map((set) => (
         <button
           key={set.change.change_set_id}
-          class="plain"
+          class="plain link"
           onClick={() => showChange(screen, set.change.change_set_id)}
         >
           {nameOfChange({ ...set.change, path: '' })} ({verdictOf(set)})

@@ -17,7 +17,7 @@ export function EvidencePanel({ evidence, isOpen, onToggle }: EvidenceProps) {
   const shown = isOpen ? sorted : sorted.filter((proof) => ['fails', 'not_checked'].includes(stateOfCheck(proof)))
   return (
     <div class="evidence" role="group" aria-label="Evidence">
-      <ul>
+      <ul class="stack tight">
         {shown.map((proof, at) => (
           <Check key={at} proof={proof} isOpen={isOpen} path={isOneFile ? undefined : proof.path} />
         ))}
@@ -34,7 +34,7 @@ export function EvidencePanel({ evidence, isOpen, onToggle }: EvidenceProps) {
         {evidence.length === 0 && <li class="warn">Nothing was checked</li>}
       </ul>
       {evidence.length > 0 && (
-        <button class="plain" aria-expanded={isOpen} onClick={onToggle}>
+        <button class="plain link" aria-expanded={isOpen} onClick={onToggle}>
           {isOpen ? 'Less' : 'Which checks, and what they compared'}
         </button>
       )}

@@ -25,7 +25,7 @@ export function KeysDialog({ onClose }: { onClose: () => void }) {
           </tr>
         </tbody>
       </table>
-      <div class="row end">
+      <div class="row">
         <button onClick={onClose}>Close</button>
       </div>
     </Modal>

@@ -21,7 +21,7 @@ export function RejectForm({ screen, isByProgram }: { screen: ReviewScreen; isBy
   }
   return (
     <form
-      class="reject"
+      class="stack tight reject"
       onSubmit={(event) => {
         event.preventDefault()
         reject(screen)
@@ -62,7 +62,6 @@ function RejectButtons({ rejecting, isByProgram }: Pick<ReviewScreen, 'rejecting
           Have the agent try again with this word: the run goes on
         </label>
       )}
-      <span class="push" />
       <button type="button" onClick={() => (rejecting.value = undefined)}>
         Leave it as it is
       </button>

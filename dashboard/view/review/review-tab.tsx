@@ -34,7 +34,7 @@ function Review({ screen }: { screen: ReviewScreen }) {
   const list = desk.list.value
   const close = () => (dialog.value = undefined)
   return (
-    <div class="review">
+    <div class="stack review">
       <ReviewCounts screen={screen} />
       <ReviewActions screen={screen} mayDecide={mayDecide} />
       {list.kind === 'failed' && <ProblemBox error={list.error} onRetry={() => void desk.readAgain()} />}
@@ -80,7 +80,7 @@ function Foot({ screen }: { screen: ReviewScreen }) {
     return () => shown.abort()
   }, [said])
   return (
-    <div class="review-foot" role="status" aria-live="polite">
+    <div class="stack tight review-foot" role="status" aria-live="polite">
       {fresh.value > 0 && (
         <button class="primary" onClick={() => void desk.readAgain()}>
           {fresh.value} new · show

@@ -32,7 +32,6 @@ export function ReviewToolbar({ screen, search }: ToolbarProps) {
           {plural(shown.value.length, 'change')} shown · all
         </button>
       )}
-      <span class="push" />
       <LayoutButtons screen={screen} />
     </div>
   )
@@ -104,7 +103,7 @@ function Choices({ screen }: { screen: ReviewScreen }) {
 function LayoutButtons({ screen }: { screen: ReviewScreen }) {
   const { isByFile, isSplit } = screen
   return (
-    <>
+    <span class="row push">
       <button aria-pressed={isByFile.value} onClick={() => (isByFile.value = !isByFile.value)}>
         By file
       </button>
@@ -114,7 +113,7 @@ function LayoutButtons({ screen }: { screen: ReviewScreen }) {
       <button aria-label="Keys" title="Keys" onClick={() => (screen.dialog.value = { kind: 'keys' })}>
         ?
       </button>
-    </>
+    </span>
   )
 }
 
