@@ -11,7 +11,9 @@ type HeadProps = CardProps & { isViewed: boolean; isOpen: boolean }
 export function CardHead({ screen, set, path, mayDecide, isViewed, isOpen }: HeadProps) {
   const { change } = set
   const id = change.change_set_id
-  const { added, removed } = useMemo(() => countLines(change.diff, path), [change.diff, path])
+  const files = useMemo(() => parseDiff(change.diff), [change.diff])
+  const shown = files.filter((file) => path === undefined || file.path === path)
+  const lines = (kind: 'added' | 'removed') => shown.reduce((sum, file) => sum + file[kind], 0)
   const verdict = verdictOf(set)
   const Title = path === undefined ? 'h2' : 'h3' // below that of the file
   const isFile = change.qualified_name === change.path
@@ -32,7 +34,7 @@ export function CardHead({ screen, set, path, mayDecide, isViewed, isOpen }: Hea
         <span class="mono">{rules}</span>
       </Title>
       <span class="id">
-        <span class="good">+{added}</span> <span class="bad">−{removed}</span>
+        <span class="good">+{lines('added')}</span> <span class="bad">−{lines('removed')}</span>
       </span>
       <label class="check quiet">
         <input type="checkbox" checked={isViewed} onChange={() => toggleViewed(screen, id)} /> Viewed
@@ -55,14 +57,4 @@ export function CardHead({ screen, set, path, mayDecide, isViewed, isOpen }: Hea
       )}
     </header>
   )
-}
-
-function countLines(diff: string, path: string | undefined): { added: number; removed: number } {
-  const counts = { added: 0, removed: 0 }
-  for (const file of parseDiff(diff)) {
-    if (path !== undefined && file.path !== path) continue
-    counts.added += file.added
-    counts.removed += file.removed
-  }
-  return counts
 }

@@ -1,7 +1,8 @@
 import { plural } from '#domain/timeline/words.ts'
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { type DiffLine, type FileDiff, type Hunk, parseDiff } from '#domain/read-diff.ts'
 import { type Highlight, languageOf, loadHighlight } from '../../core/diff-highlight.ts'
+import { useLoaded } from '../parts/use-loaded.ts'
 import { type LinePair, markWords, pairLines, type Range, segmentsOf, type Token } from '../../core/drawn-rows.ts'
 
 type DiffViewProps = {
@@ -71,20 +72,11 @@ function firstLines(hunks: readonly Hunk[], most: number): Hunk[] {
   })
 }
 
+/** Returns nothing until the language is there: without its colours, a text is as good to read. */
 function useHighlight(path: string): Highlight | undefined {
-  const [highlight, setHighlight] = useState<{ of?: Highlight }>({})
-  useEffect(() => {
-    const language = languageOf(path)
-    let isShown = true
-    if (language === undefined) return
-    // Without its colours, a text is as good to read.
-    loadHighlight(language).then(
-      (of) => isShown && setHighlight({ of }),
-      () => {},
-    )
-    return () => void (isShown = false)
-  }, [path])
-  return highlight.of
+  const language = languageOf(path)
+  const load = async () => (language === undefined ? undefined : loadHighlight(language))
+  return useLoaded(`colours of ${language}`, load).value
 }
 
 type HunkProps = { hunk: Hunk; isSplit: boolean; highlight: Highlight | undefined }
@@ -155,19 +147,14 @@ function Code({ line, tokens = [{ text: line.text, scope: undefined }], marks = 
     <code>
       <span class="sign">{signs[line.kind]}</span>
       {segmentsOf(tokens, marks).map(({ text, scope, isMarked }, at) => {
-        const name = scope === undefined ? '' : `hl-${scope.split(/[.:]/)[0]}`
-        if (isMarked)
-          return (
-            <mark key={at} class={name}>
-              {text}
-            </mark>
-          )
-        return name === '' ? (
-          text
-        ) : (
-          <span key={at} class={name}>
+        const Piece = isMarked ? 'mark' : 'span'
+        const name = scope && `hl-${scope.split(/[.:]/)[0]}`
+        return isMarked || name ? (
+          <Piece key={at} class={name}>
             {text}
-          </span>
+          </Piece>
+        ) : (
+          text
         )
       })}
       {line.end !== undefined && <span class="line-end">{line.end}</span>}

@@ -35,7 +35,7 @@ export function EvidencePanel({ evidence, isOpen, onToggle }: EvidenceProps) {
       </ul>
       {evidence.length > 0 && (
         <button class="plain link" aria-expanded={isOpen} onClick={onToggle}>
-          {isOpen ? 'Less' : 'Which checks, and what they compared'}
+          {isOpen ? 'Less' : 'What was checked'}
         </button>
       )}
     </div>

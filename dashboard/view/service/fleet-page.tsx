@@ -12,7 +12,7 @@ type Seen = z.infer<typeof WorkerPage> & z.infer<typeof QueuePage>
 
 const queuesColumns = [['Queue'], ['Waiting', 'num'], ['Active', 'num'], ['Put off', 'num']] as const
 const workersColumns = [
-  ['Worker', 'mono'],
+  ['Worker'],
   ['Version'],
   ['Started'],
   ['Slots', 'num'],
@@ -21,7 +21,7 @@ const workersColumns = [
   ['Object store'],
 ] as const
 const serversColumns = [
-  ['Server', 'mono'],
+  ['Server'],
   ['In flight', 'num'],
   ['Limit now', 'num'],
   ['At most', 'num'],
@@ -84,7 +84,7 @@ function Fleet({ seen: { workers, queues } }: { seen: Seen }) {
 
 function workerRow(worker: WorkerView) {
   return [
-    worker.worker_id,
+    <span class="mono">{worker.worker_id}</span>,
     worker.version,
     <Since ts={worker.started_at} />,
     worker.slots,
@@ -107,7 +107,7 @@ function Servers({ workers }: { workers: readonly WorkerView[] }) {
   )
   if (byUrl.size === 0) return <p class="quiet">No worker has a model server.</p>
   const rows = [...byUrl].map(([url, seen]) => [
-    url,
+    <span class="mono">{url}</span>,
     sumOf(seen.map((server) => server.in_flight)),
     sumOf(seen.map(({ limit }) => limit)),
     Math.max(...seen.map((server) => server.max_in_flight)),
