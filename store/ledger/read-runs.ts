@@ -168,7 +168,7 @@ export async function listRuns(store: LedgerStore, projectId: ProjectId, page: R
   const shown = ids.slice(0, page.limit)
   const runs = await Promise.all(shown.map((id) => getRun(store, id).catch(undefinedOn('RUN_001', 'RUN_005'))))
   return {
-    runs: runs.filter((run) => run !== undefined && !(page.isUnended === true && isEnded(run.status))),
+    runs: runs.filter((run) => run !== undefined).filter((run) => page.isUnended !== true || !isEnded(run.status)),
     next: ids.length > page.limit ? (shown.at(-1) ?? null) : null,
   }
 }

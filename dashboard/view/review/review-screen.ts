@@ -138,7 +138,7 @@ export function decideOne(
 ): void {
   const { sets } = screen.desk
   const set = sets.value.get(id)
-  if (set === undefined || set.sending !== undefined) return
+  if (set === undefined || (set.sending !== undefined && said === undefined)) return
   sets.value = withoutRefusal(sets.value, id)
   void decideOn(screen, [{ ...wantedOf(set, verdict), ...said }], options)
 }
