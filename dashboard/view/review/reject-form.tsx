@@ -59,13 +59,13 @@ function RejectButtons({ rejecting, isByProgram }: Pick<ReviewScreen, 'rejecting
             checked={given.isRetried}
             onChange={(event) => (rejecting.value = { ...given, isRetried: event.currentTarget.checked })}
           />
-          Have the agent try again with this word: the run goes on
+          Have the agent make it anew, heeding this: the run begins again
         </label>
       )}
       <button type="button" onClick={() => (rejecting.value = undefined)}>
         Leave it as it is
       </button>
-      <button class="danger" type="submit">
+      <button class={given.reason.trim() === '' ? undefined : 'danger'} type="submit">
         {given.reason.trim() === '' ? 'Reject without a word' : given.isRetried ? 'Reject, and try again' : 'Reject'}
       </button>
     </div>

@@ -50,19 +50,25 @@ function PullRequest({ desk, isAble, onAsk }: { desk: ReviewDesk; isAble: boolea
   const run = desk.run.value
   if (run === undefined) return null
   const isOpen = run.publication?.pulls.some(({ state }) => state === 'open') === true
+  const isMade = desk.isPullAsked.value
   const why =
     run.repository === null
       ? 'The code of this run was uploaded: take the patch, or “remora publish --to” pushes a branch'
       : undefined
   return (
     <>
-      <button class="primary" disabled={!isAble || why !== undefined} title={why} onClick={onAsk}>
-        {isOpen ? 'Bring the pull request up to date' : 'Open the pull request'}
+      <button
+        class={isOpen ? undefined : 'primary'}
+        disabled={!isAble || isMade || why !== undefined}
+        title={why}
+        onClick={onAsk}
+      >
+        {isMade ? 'Making the pull request …' : isOpen ? 'Bring the pull request up to date' : 'Open the pull request'}
       </button>
       {why !== undefined && <span class="quiet small">{why}.</span>}
-      {desk.isPullAsked.value && (
+      {isMade && (
         <span class="quiet small" role="status">
-          Asked for: it is made, and then shown in the head of the run.
+          It may take a minute: you can go on here, or leave. It will stand at the top of this page.
         </span>
       )}
     </>

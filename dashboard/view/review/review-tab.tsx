@@ -76,7 +76,7 @@ function Foot({ screen }: { screen: ReviewScreen }) {
       await pause(restMs, shown.signal)
       notice.value = undefined
     }
-    if (said?.tone === 'good' || said?.tone === 'quiet') hide().catch(() => {})
+    if (said?.link === undefined && (said?.tone === 'good' || said?.tone === 'quiet')) hide().catch(() => {})
     return () => shown.abort()
   }, [said])
   return (
