@@ -133,6 +133,18 @@ describe('a review', () => {
     await Promise.all([one.close(), other.close()])
   })
 
+  it('says of a change that was rejected and made anew that it is the same', async () => {
+    const run = await services.api.submit(await folder.pack(), { agents: ['docstring'], paths: ['shop/stock.py'] })
+    await services.api.follow(run)
+    const { page, close } = await browser.visit(link(`#/runs/${run}/review`))
+    await page.getByRole('button', { name: 'Reject', exact: true }).first().click()
+    await page.getByLabel('Why not?').fill('say what it is')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Have 1 rejected change made anew' }).click()
+    await page.getByText('has made the same change again').waitFor()
+    await close()
+  })
+
   it('is only looked at with a token that reads', async () => {
     const made = await services.api.ask('/v1/tokens', {
       method: 'POST',

@@ -115,15 +115,24 @@ function BuiltOn({ screen, ids, words }: { screen: ReviewScreen; ids: readonly s
 /** Changes that are only scrolled past ask for nothing. */
 const restMs = 200
 
-/** Says what the agent has said of its work at the end; of a program, what it does. */
+/** Says what the agent has said of its work at the end, and whether it has made what was rejected again; of a program, what it does. */
 function SummaryLine({ screen, change }: { screen: ReviewScreen; change: ChangeView }) {
   const { connection, runPath } = screen.desk
-  const { rules, operation_id: id } = change
+  const { rules, operation_id: id, verdict, decision } = change
   const { value } = useLoaded(`summary ${id}`, async (signal) => {
     if (rules.length > 0) return undefined
     await pause(restMs, signal)
-    return (await connection.json<OperationView>(`${runPath}/operations/${id}`, { signal })).outcome?.summary
+    return connection.json<OperationView>(`${runPath}/operations/${id}`, { signal })
   })
-  const text = rules.length > 0 ? `The safe fixes of ${rules.join(', ')} in this file, made without a model.` : value
-  return text === undefined || text === '' ? null : <p class="summary">{text}</p>
+  if (rules.length > 0)
+    return <p class="summary">The safe fixes of {rules.join(', ')} in this file, made without a model.</p>
+  const startedAt = value?.started_at ?? ''
+  return (
+    <>
+      {value?.outcome?.summary && <p class="summary">{value.outcome.summary}</p>}
+      {verdict === 'rejected' && decision !== null && startedAt > decision.decided_at && (
+        <p class="warn">The agent was told, and has made the same change again.</p>
+      )}
+    </>
+  )
 }

@@ -52,7 +52,7 @@ export function ChangeList({ screen, mayDecide }: ListProps) {
 function Row({ screen, row, mayDecide }: ListProps & { row: ReviewRow }) {
   if (row.kind === 'file') {
     return (
-      <h2 class="file-head mono">
+      <h2 class="mono">
         {row.path} <span class="quiet">{plural(row.ids.length, 'change')}</span>
       </h2>
     )

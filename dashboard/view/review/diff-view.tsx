@@ -157,7 +157,7 @@ function Code({ line, tokens = [{ text: line.text, scope: undefined }], marks = 
           text
         )
       })}
-      {line.end !== undefined && <span class="line-end">{line.end}</span>}
+      {line.end !== undefined && <span class="quiet"> {line.end}</span>}
     </code>
   )
 }

@@ -5,7 +5,7 @@ import { Modal } from '../parts/modal.tsx'
 export function KeysDialog({ onClose }: { onClose: () => void }) {
   return (
     <Modal title="Keys" onClose={onClose}>
-      <table class="keys">
+      <table>
         <tbody>
           {reviewKeys.map(({ keys, action, does }) => (
             <tr key={action}>
