@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { linkTo, type Route } from '../core/route.ts'
 import { lazyPage } from './parts/lazy-page.tsx'
-import { PageHead } from './parts/page-head.tsx'
+import { PageHead } from './parts/shown.tsx'
 import { usePage } from './page-context.ts'
 import { RunsPage } from './runs/runs-page.tsx'
 

@@ -4,8 +4,8 @@ import { prettyJson } from '../../core/transcript-turns.ts'
 import { linkTo } from '../../core/route.ts'
 import { deciderOf } from '../../core/review-words.ts'
 import { LongText } from '../operation/long-text.tsx'
-import { At, Since } from '../parts/times.tsx'
-import { useAction } from '../parts/use-action.tsx'
+import { At, Since } from '../parts/shown.tsx'
+import { useAction } from '../parts/controls.tsx'
 import { useMayWrite, usePage } from '../page-context.ts'
 
 type BoxProps = { runId: string; question: Question; onAnswered: () => void }

@@ -6,11 +6,11 @@ import type { TranscriptEntry, TranscriptView } from '#schemas/transcript-schema
 import { followStream } from '../../core/while-awake.ts'
 import { isEndedStatus } from '../../core/run-words.ts'
 import { isPart, type Said, turnsOf, withPart } from '../../core/transcript-turns.ts'
-import { ProblemBox } from '../parts/problem-box.tsx'
+import { ProblemBox } from '../parts/shown.tsx'
 import { useLoaded } from '../parts/use-loaded.ts'
 import { usePage } from '../page-context.ts'
 import { EntryView } from './entry-view.tsx'
-import { Choice } from '../parts/choice.tsx'
+import { Choice } from '../parts/controls.tsx'
 
 type ConversationProps = {
   operation: OperationView

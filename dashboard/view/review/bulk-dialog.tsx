@@ -5,7 +5,7 @@ import type { WantedVerdict } from '#schemas/decision-schema.ts'
 import { type BulkPlan, planBulk } from '../../core/review-bulk.ts'
 import type { ReviewedSet } from '../../core/review-fold.ts'
 import { nameOfChange } from '../../core/review-words.ts'
-import { Modal } from '../parts/modal.tsx'
+import { Modal } from '../parts/controls.tsx'
 import { decideOn, type ReviewScreen } from './review-screen.ts'
 
 export const bulkVerbs = { accept: 'Accept', reject: 'Reject', undo: 'Take back' } as const

@@ -1,5 +1,5 @@
 import { reviewKeys } from '../../core/review-keymap.ts'
-import { Modal } from '../parts/modal.tsx'
+import { Modal } from '../parts/controls.tsx'
 
 /** Shows which keys do what. */
 export function KeysDialog({ onClose }: { onClose: () => void }) {

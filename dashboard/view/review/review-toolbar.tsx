@@ -6,7 +6,7 @@ import { pause } from '#client/timers.ts'
 import type { ReviewFilter } from '../../core/review-filter.ts'
 import type { Verdict } from '../../core/review-fold.ts'
 import { usePage } from '../page-context.ts'
-import { Choice } from '../parts/choice.tsx'
+import { Choice } from '../parts/controls.tsx'
 import { type ReviewScreen, setFilter } from './review-screen.ts'
 
 const verdicts: readonly Verdict[] = ['pending', 'accepted', 'rejected']

@@ -4,10 +4,8 @@ import type { Run } from '#client/wire.ts'
 import type { WaitingFor } from '#schemas/waiting-schema.ts'
 import { linkTo } from '../../core/route.ts'
 import { totalsOf } from '../../core/run-words.ts'
-import { CountsBar } from '../parts/counts-bar.tsx'
-import { type Fact, Facts } from '../parts/facts.tsx'
+import { At, CountsBar, type Fact, Facts, Since } from '../parts/shown.tsx'
 import { lazyPage } from '../parts/lazy-page.tsx'
-import { At, Since } from '../parts/times.tsx'
 import { AnswerBox, ChecksBox, FailuresBox, FunnelBox } from './result-boxes.tsx'
 
 const RunCharts = lazyPage(async () => {

@@ -5,17 +5,12 @@ import { matchesRun, repositoryName, runStatuses, runTitle, totalsOf } from '../
 import { linkTo } from '../../core/route.ts'
 import type { RunPage, RunSummary } from '#schemas/run-schema.ts'
 import type { z } from 'zod'
-import { Choice, SearchField } from '../parts/choice.tsx'
-import { PageHead } from '../parts/page-head.tsx'
-import { LoadState } from '../parts/problem-box.tsx'
+import { Choice, SearchField } from '../parts/controls.tsx'
+import { At, CountsBar, LoadState, PageHead, Since, StatusBadge, TableBox } from '../parts/shown.tsx'
 import { useFollowed } from '../parts/use-followed.ts'
 import { useMayWrite } from '../page-context.ts'
 import { figure } from '#domain/figure.ts'
 import { roughly } from '../../core/page-time.ts'
-import { CountsBar } from '../parts/counts-bar.tsx'
-import { StatusBadge } from '../parts/status-badge.tsx'
-import { At, Since } from '../parts/times.tsx'
-import { TableBox } from '../parts/table-box.tsx'
 
 /** Lists what changes a run in the list; what a model says does not. */
 const categories = ['run_lifecycle', 'worker_output', 'decision', 'blocked', 'failed', 'escalation'] as const

@@ -2,10 +2,7 @@ import { RemoraProblem } from '#client/connection.ts'
 import type { QueuePage, WorkerPage, WorkerView } from '#schemas/worker-schema.ts'
 import type { z } from 'zod'
 import { usePage } from '../page-context.ts'
-import { PageHead } from '../parts/page-head.tsx'
-import { LoadState } from '../parts/problem-box.tsx'
-import { DataTable } from '../parts/table-box.tsx'
-import { Since } from '../parts/times.tsx'
+import { DataTable, LoadState, PageHead, Since } from '../parts/shown.tsx'
 import { useLoaded } from '../parts/use-loaded.ts'
 
 type Seen = z.infer<typeof WorkerPage> & z.infer<typeof QueuePage>

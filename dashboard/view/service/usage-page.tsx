@@ -3,10 +3,8 @@ import { useState } from 'preact/hooks'
 import type { UsageView } from '#schemas/usage-schema.ts'
 import type { ProjectBudgetView } from '#schemas/project-schema.ts'
 import { usePage } from '../page-context.ts'
-import { PageHead } from '../parts/page-head.tsx'
-import { Choice } from '../parts/choice.tsx'
-import { DataTable } from '../parts/table-box.tsx'
-import { LoadState } from '../parts/problem-box.tsx'
+import { DataTable, LoadState, PageHead } from '../parts/shown.tsx'
+import { Choice } from '../parts/controls.tsx'
 import { useLoaded } from '../parts/use-loaded.ts'
 
 const groups = ['day', 'agent', 'project'] as const
