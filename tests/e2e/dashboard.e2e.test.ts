@@ -142,6 +142,7 @@ describe('a review', () => {
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'Have 1 rejected change made anew' }).click()
     await page.getByText('has made the same change again').waitFor()
+    expect((await verdicts(run)).filter(({ reason }) => reason === 'say what it is')).toHaveLength(1)
     await close()
   })
 
