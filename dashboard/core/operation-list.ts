@@ -26,7 +26,7 @@ export function openOperationList(connection: Connection, runId: string, feed: P
   const closing = new AbortController()
   const version = signal(0)
   const draw = openRefresh(async () => void (version.value += 1), drawEveryMs, closing.signal)
-  const { rows, tree, get, set, clear } = openRows(draw)
+  const { rows, tree, get, set, follow, clear } = openRows(draw)
   const path = `/v1/runs/${encodeURIComponent(runId)}/operations`
   /** Were told while a page was on its way, which may know nothing of them. */
   let heard: Event[] = []
@@ -46,12 +46,6 @@ export function openOperationList(connection: Connection, runId: string, feed: P
   function begin(): void {
     clear()
     reader.readAll()
-  }
-
-  function follow(event: Event): void {
-    const known = get(event.operation_id)
-    const row = known && changedRow(known, event)
-    if (row !== undefined) set(row)
   }
 
   function hear(event: Event): void {
@@ -82,16 +76,23 @@ function openRows(onChange: () => void) {
   const rows: readonly OperationRow[] = kept
   const places = new Map<string, number>()
   const tree = openOutcomeTree()
+  const get = (id = '') => kept[places.get(id) ?? -1]
+  function set(row: OperationRow): void {
+    const place = places.get(row.id) ?? kept.length
+    tree.set(row, kept[place])
+    places.set(row.id, place)
+    kept[place] = row
+    onChange()
+  }
   return {
     rows,
     tree,
-    get: (id = '') => kept[places.get(id) ?? -1],
-    set(row: OperationRow): void {
-      const place = places.get(row.id) ?? kept.length
-      tree.set(row, kept[place])
-      places.set(row.id, place)
-      kept[place] = row
-      onChange()
+    get,
+    set,
+    follow(event: Event): void {
+      const known = get(event.operation_id)
+      const row = known && changedRow(known, event)
+      if (row !== undefined) set(row)
     },
     clear(): void {
       kept.length = 0
@@ -114,39 +115,30 @@ function openReader({ load, take, signal: closing }: Reading) {
   const error = signal<unknown>(undefined)
   /** Leads to the last page: more is planned behind it. */
   let cursor: string | undefined
-  let [isReading, isWanted, beginnings] = [false, false, 0]
+  let [isReading, beginnings] = [false, 0]
 
   async function readPages(): Promise<void> {
     const mine = beginnings
-    for (;;) {
-      const page = await load(cursor)
-      if (mine !== beginnings) return
-      take(page)
-      error.value = undefined
-      if (page.next === null) return void (isWhole.value = true)
-      cursor = page.next
-    }
-  }
-
-  async function read(): Promise<void> {
     isReading = true
-    while (isWanted && !closing.aborted) {
-      isWanted = false
-      await readPages().catch(async (fault: unknown) => {
-        if (closing.aborted) return
-        error.value = fault
-        isWanted = true
-        await pause(retryMs, closing).catch(() => {})
-      })
+    try {
+      for (;;) {
+        const page = await load(cursor)
+        if (mine !== beginnings) return
+        take(page)
+        error.value = undefined
+        if (page.next === null) return void (isWhole.value = true)
+        cursor = page.next
+      }
+    } catch (fault) {
+      error.value = fault
+      await pause(retryMs, closing)
+      readMore()
+    } finally {
+      isReading = false
     }
-    isReading = false
   }
 
-  function readMore(): void {
-    isWanted = true
-    if (!isReading) void read()
-  }
-
+  const readMore = openRefresh(readPages, 0, closing)
   return {
     isWhole,
     error,
