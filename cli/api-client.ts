@@ -82,7 +82,7 @@ function runCalls(connection: ApiConnection) {
     /** RUN_011 when the plan of this hash does not wait for approval. */
     approve: (runId: string, planHash: string) =>
       post(`${runPath(runId)}/approval`, { plan_hash: planHash }, SentToConductor),
-    listRuns: (page: { before?: string | undefined; limit: number }) => get('/v1/runs', RunPage, page),
+    listRuns: (page: { before?: string | undefined; limit: number; ended?: 'false' }) => get('/v1/runs', RunPage, page),
     /** Sorted by path. RUN_004 for a run whose nodes were not stored. */
     listNodes: (runId: string, page: Page & { path?: string }) => get(`${runPath(runId)}/nodes`, NodePage, page),
     /** RUN_004 when the run has no such node. */

@@ -50,8 +50,9 @@ export function allFindings(
   return pages('findings', (from) => listFindings(runId, { ...filter, ...from, limit: 100 }))
 }
 
-export function allRuns({ listRuns }: Lister<'listRuns'>) {
-  return pages('runs', ({ cursor }) => listRuns({ before: cursor, limit: 100 }))
+/** Reads the runs that have not ended. */
+export function unendedRuns({ listRuns }: Lister<'listRuns'>) {
+  return pages('runs', ({ cursor }) => listRuns({ before: cursor, limit: 100, ended: 'false' }))
 }
 
 /** Begins at the first page without a cursor, else at the page after the one that ended with the cursor. */

@@ -17,7 +17,7 @@ export const errorPolicies = {
   DISC_004: once('manifest hash differs', 500),
   DISC_005: once('file unreadable', 422),
   AGENT_001: once('bundle invalid', 500),
-  AGENT_002: again('model unreachable', 503),
+  AGENT_002: again('no model server gave an answer', 503),
   AGENT_003: once('the model answered without calling a tool when it had to', 422),
   AGENT_004: once('the agent used all its turns, or repeated itself', 422),
   AGENT_005: once('the submission of the agent was not valid', 422),

@@ -9,7 +9,7 @@ const afterwards = (text: string): FailureAdvice => ({ text, retry: 'afterwards'
 const bundleLimit = (name: string) => `raise limits.${name} in the agent's bundle.yaml`
 const transcript = 'read what the agent did: remora transcript RUN OPERATION'
 const servers =
-  'see that the servers in --model answer, or those of the settings, which "remora doctor" asks; for 401 and 403 set REMORA_MODEL_API_KEY'
+  'a retry repeats it, once the model servers answer: "remora doctor" asks those of the settings, --model names others, and 401 or 403 wants REMORA_MODEL_API_KEY'
 const doctor = '"remora doctor" says what is wrong on this machine'
 
 /** Says what to do about an operation that failed with this code. A retry gives the agent the reason of the failure. */

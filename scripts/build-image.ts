@@ -34,7 +34,8 @@ const runtimePackages = Object.entries(locked).flatMap(([path, { dev }]) =>
 )
 
 rmSync(out, { recursive: true, force: true })
-cpSync(join(root, 'dist'), join(out, 'dist'), { recursive: true })
+// The types are for those who write against the client.
+cpSync(join(root, 'dist'), join(out, 'dist'), { recursive: true, filter: (path) => !path.endsWith('.d.ts') })
 const own = [
   'package.json',
   'LICENSE',

@@ -48,3 +48,11 @@ answer = {
 answer
 `,
 }
+
+/** The same under another name, with choices. */
+export const choosingAgent: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(askingAgent).map(([path, text]) => [
+    path.replace('/purpose/', '/choosing/'),
+    text.replace('name: purpose', 'name: choosing').replace('for?")', 'for?", ["use", "show"])'),
+  ]),
+)

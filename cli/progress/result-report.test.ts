@@ -91,7 +91,7 @@ Checked on the changed files:
 
 1 operation failed:
   AGENT_002  docstring o2  src/shop.py: model server down
-  What to do about AGENT_002: see that the servers in --model answer, or those of the settings, which "remora doctor" asks; for 401 and 403 set REMORA_MODEL_API_KEY
+  What to do about AGENT_002: a retry repeats it, once the model servers answer: "remora doctor" asks those of the settings, --model names others, and 401 or 403 wants REMORA_MODEL_API_KEY
 
 1 change set left out of the patch:
   WORK_001  lint o1 src/a.py Shelf.count (lines 3-4) collides with docstring o0 src/a.py

@@ -3,10 +3,9 @@ import { isEnded } from '#domain/run.ts'
 import { plural } from '#domain/timeline/words.ts'
 import type { RunSummary } from '#schemas/run-schema.ts'
 import type { ApiClient } from '../api-client.ts'
-import { allRuns } from '../api-lists.ts'
+import { unendedRuns } from '../api-lists.ts'
 import { kindOfModel } from '../model-server.ts'
 
-const mostRead = 1000
 const shown = 5
 
 export type UnfinishedRuns = {
@@ -16,17 +15,13 @@ export type UnfinishedRuns = {
   waiting: readonly RunSummary[]
 }
 
-/** Returns those of the latest 1,000 runs that have not ended, without the run `except`; `modelKind` is the stack's. */
+/** Returns the runs that have not ended, without the run `except`; `modelKind` is the stack's. */
 export async function unfinishedRuns(
   client: Pick<ApiClient, 'listRuns'>,
   { modelKind, except }: { modelKind: ModelKind | undefined; except?: string | undefined },
 ): Promise<UnfinishedRuns> {
   const runs: RunSummary[] = []
-  let read = 0
-  for await (const run of allRuns(client)) {
-    if (!isEnded(run.status) && run.run_id !== except) runs.push(run)
-    if (++read === mostRead) break
-  }
+  for await (const run of unendedRuns(client)) if (run.run_id !== except) runs.push(run)
   const goesOn = (run: RunSummary) => mayGoOn(run.request.labels, modelKind)
   return { goingOn: runs.filter(goesOn).map((run) => run.run_id), waiting: runs.filter((run) => !goesOn(run)) }
 }

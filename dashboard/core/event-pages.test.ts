@@ -22,8 +22,11 @@ function eventOf(seq: number): Event {
 }
 
 /** Makes a run with so many events, which are read as the API gives them: `limit` events that match, at most `scanned` looked at. */
-function runOf(length: number, options: Partial<EventPagesOptions> & { scanned?: number } = {}) {
-  const { scanned = 1_000, ...rest } = options
+function runOf(
+  length: number,
+  options: Partial<EventPagesOptions> & { scanned?: number; arriving?: Promise<void> } = {},
+) {
+  const { scanned = 1_000, arriving, ...rest } = options
   const run = { length, reads: 0 }
   const load = async (after: number) => {
     run.reads += 1
@@ -34,6 +37,7 @@ function runOf(length: number, options: Partial<EventPagesOptions> & { scanned?:
       const event = eventOf(at)
       if (options.isFiltered !== true || event.category === 'worker_output') events.push(event)
     }
+    await arriving
     return { events, next_after: at }
   }
   const pages = openEventPages({ load, isFiltered: false, onChange: () => {}, ...rest })
@@ -110,6 +114,21 @@ test('what happens now is added to a filtered list at its end, once', async () =
   pages.add([eventOf(1_990), eventOf(2_000), eventOf(2_010)])
   expect([pages.count(), pages.at(199)?.seq, pages.at(200)?.seq]).toEqual([201, 2_000, 2_010])
 })
+
+test.each([false, true])(
+  'what happens while the last page is read comes behind it (filtered: %s)',
+  async (isFiltered) => {
+    const arriving = Promise.withResolvers<void>()
+    const { run, pages } = runOf(50, { isFiltered, arriving: arriving.promise })
+    if (!isFiltered) pages.grow(50)
+    pages.show(0, 100)
+    await until(() => run.reads === 1)
+    for (let seq = 51; seq <= 60; seq += 1) if (!isFiltered || seq === 60) pages.add([eventOf(seq)])
+    arriving.resolve()
+    await until(() => pages.isAtEnd() && pages.at(0) !== undefined)
+    expect([pages.count(), pages.at(pages.count() - 1)?.seq]).toEqual([isFiltered ? 6 : 60, 60])
+  },
+)
 
 test('what could not be read is tried again when asked for', async () => {
   const faults = [new Error('away')]

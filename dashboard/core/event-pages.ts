@@ -28,6 +28,8 @@ type State = Required<Omit<EventPagesOptions, 'length'>> & {
   shown: readonly [first: number, last: number]
   error: unknown
   isReading: boolean
+  /** Were told while a page was read: where it is the last one, they come behind it. */
+  late: Event[]
 }
 
 /**
@@ -63,6 +65,7 @@ export function openEventPages(options: EventPagesOptions) {
     },
     /** Adds what has just happened. */
     add(events: readonly Event[]): void {
+      if (state.isReading) state.late.push(...events)
       for (const event of events) add(state, event)
       onChange()
       void read(state)
@@ -94,6 +97,7 @@ function stateOf(options: EventPagesOptions): State {
     shown: [0, -1],
     error: undefined,
     isReading: false,
+    late: [],
   }
 }
 
@@ -122,8 +126,10 @@ async function read(state: State): Promise<void> {
   for (let page = missingPage(state); page !== undefined && state.error === undefined; page = missingPage(state)) {
     if (page === before) break // the service has fewer than it said
     before = page
+    state.late = []
     try {
       await readPage(state, page)
+      for (const event of state.late) add(state, event)
     } catch (fault) {
       state.error = fault
     }
@@ -160,6 +166,7 @@ function add(state: State, event: Event): void {
   const index = isFiltered ? state.count : event.seq - 1
   const page = Math.floor(index / pageSize)
   const events = pages.get(page) ?? (index % pageSize === 0 ? [] : undefined)
+  // One that is known already stands at its place, and one that does not come next is read with its page.
   if (events?.length === index % pageSize) keep(state, page, [...events, event])
   if (isFiltered && index % pageSize === pageSize - 1) starts.push(event.seq)
   state.count = Math.max(state.count, index + 1)

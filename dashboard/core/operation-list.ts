@@ -22,13 +22,25 @@ const retryMs = 2_000
  * Reads the operations of a run that still count, page after page, and keeps them as the events say, until `close`. `version` is another one
  * whenever something has changed.
  */
-export function openOperationList(connection: Connection, runId: string, feed: RunFeed) {
+export function openOperationList(connection: Connection, runId: string, feed: Pick<RunFeed, 'onEvents' | 'era'>) {
   const closing = new AbortController()
   const version = signal(0)
   const draw = openRefresh(async () => void (version.value += 1), drawEveryMs, closing.signal)
-  const { rows, tree, get, set, clear } = openRows(draw)
+  const { rows, tree, get, set, follow, clear } = openRows(draw)
   const path = `/v1/runs/${encodeURIComponent(runId)}/operations`
-  const reader = openReader({ connection, path, set, signal: closing.signal })
+  /** Were told while a page was on its way, which may know nothing of them. */
+  let heard: Event[] = []
+  const reader = openReader({
+    load: async (cursor) => {
+      heard = []
+      return connection.json<Page>(path, { query: { limit: pageSize, cursor }, signal: closing.signal })
+    },
+    take({ operations }) {
+      for (const operation of operations) if (operation.superseded_by === null) set(rowOf(operation))
+      heard.forEach(follow)
+    },
+    signal: closing.signal,
+  })
 
   /** Forgets all: events were left out, or operations were planned once more, and those that they repeat do not count. */
   function begin(): void {
@@ -37,9 +49,8 @@ export function openOperationList(connection: Connection, runId: string, feed: R
   }
 
   function hear(event: Event): void {
-    const known = get(event.operation_id)
-    const row = known && changedRow(known, event)
-    if (row !== undefined) set(row)
+    follow(event)
+    if (reader.isReading()) heard.push(event)
     if (event.event === 'operations.repeated' || event.event === 'run.reopened') begin()
     if (event.event === 'run.planned' || event.event === 'item.started') reader.readMore()
   }
@@ -65,16 +76,23 @@ function openRows(onChange: () => void) {
   const rows: readonly OperationRow[] = kept
   const places = new Map<string, number>()
   const tree = openOutcomeTree()
+  const get = (id = '') => kept[places.get(id) ?? -1]
+  function set(row: OperationRow): void {
+    const place = places.get(row.id) ?? kept.length
+    tree.set(row, kept[place])
+    places.set(row.id, place)
+    kept[place] = row
+    onChange()
+  }
   return {
     rows,
     tree,
-    get: (id = '') => kept[places.get(id) ?? -1],
-    set(row: OperationRow): void {
-      const place = places.get(row.id) ?? kept.length
-      tree.set(row, kept[place])
-      places.set(row.id, place)
-      kept[place] = row
-      onChange()
+    get,
+    set,
+    follow(event: Event): void {
+      const known = get(event.operation_id)
+      const row = known && changedRow(known, event)
+      if (row !== undefined) set(row)
     },
     clear(): void {
       kept.length = 0
@@ -85,50 +103,46 @@ function openRows(onChange: () => void) {
   }
 }
 
-type Reading = { connection: Connection; path: string; set: (row: OperationRow) => void; signal: AbortSignal }
+type Reading = {
+  load: (cursor: string | undefined) => Promise<Page>
+  take: (page: Page) => void
+  signal: AbortSignal
+}
 
 /** Reads one page after the other, and tries again what fails. */
-function openReader({ connection, path, set, signal: closing }: Reading) {
+function openReader({ load, take, signal: closing }: Reading) {
   const isWhole = signal(false)
   const error = signal<unknown>(undefined)
   /** Leads to the last page: more is planned behind it. */
   let cursor: string | undefined
-  let [isReading, isWanted, beginnings] = [false, false, 0]
+  let [isReading, beginnings] = [false, 0]
 
   async function readPages(): Promise<void> {
     const mine = beginnings
-    for (;;) {
-      const page = await connection.json<Page>(path, { query: { limit: pageSize, cursor }, signal: closing })
-      if (mine !== beginnings) return
-      for (const operation of page.operations) if (operation.superseded_by === null) set(rowOf(operation))
-      error.value = undefined
-      if (page.next === null) return void (isWhole.value = true)
-      cursor = page.next
-    }
-  }
-
-  async function read(): Promise<void> {
     isReading = true
-    while (isWanted && !closing.aborted) {
-      isWanted = false
-      await readPages().catch(async (fault: unknown) => {
-        if (closing.aborted) return
-        error.value = fault
-        isWanted = true
-        await pause(retryMs, closing).catch(() => {})
-      })
+    try {
+      for (;;) {
+        const page = await load(cursor)
+        if (mine !== beginnings) return
+        take(page)
+        error.value = undefined
+        if (page.next === null) return void (isWhole.value = true)
+        cursor = page.next
+      }
+    } catch (fault) {
+      error.value = fault
+      await pause(retryMs, closing)
+      readMore()
+    } finally {
+      isReading = false
     }
-    isReading = false
   }
 
-  function readMore(): void {
-    isWanted = true
-    if (!isReading) void read()
-  }
-
+  const readMore = openRefresh(readPages, 0, closing)
   return {
     isWhole,
     error,
+    isReading: () => isReading,
     readMore,
     readAll() {
       beginnings += 1

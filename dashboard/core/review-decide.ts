@@ -4,7 +4,7 @@ import type { DecisionsRequest } from '#client/wire.ts'
 import type { DecisionsView, RejectedRetry } from '#schemas/decision-schema.ts'
 import type { Notice, ReviewDesk } from './review-desk.ts'
 import { type WantedDecision, withAnswer, withoutSending, withSent } from './review-fold.ts'
-import { nameOfChange } from './review-words.ts'
+import { faultWords, nameOfChange } from './review-words.ts'
 
 /** A request takes as many. */
 const decisionsAtOnce = 1_000
@@ -17,15 +17,12 @@ export type DecideOptions = Pick<DecisionsRequest, 'with_dependents' | 'all_or_n
 /** Is what a request came to; of one of which nothing was left to decide, too. */
 type Answer = Pick<DecisionsView, 'made' | 'decisions' | 'refused' | 'refused_count' | 'retry'>
 
-/**
- * Sends decisions, shows them at once, and then how they were answered. Resolves to how many stand and were refused; undefined when the
- * service did not answer, and nothing more was sent.
- */
+/** Sends decisions, shows them at once, and then how they were answered. When the service does not answer, nothing more is sent. */
 export async function decide(
   desk: ReviewDesk,
   wanted: readonly WantedDecision[],
   { onProgress, ...options }: DecideOptions = {},
-): Promise<{ refused: number } | undefined> {
+): Promise<void> {
   const { sets } = desk
   sets.value = withSent(sets.value, wanted)
   const answers: Answer[] = []
@@ -38,12 +35,11 @@ export async function decide(
       onProgress?.(at + slice.length)
     } catch (error) {
       sets.value = withoutSending(sets.value, wanted.slice(at))
-      desk.notice.value = { text: `Not decided: ${faultWords(error)}`, tone: 'bad' }
-      return undefined
+      desk.notice.value = { text: `Not decided. ${faultWords(error)}`, tone: 'bad' }
+      return
     }
   }
   desk.notice.value = noticeOf(answers)
-  return { refused: answers.reduce((sum, { refused_count: refused }) => sum + refused, 0) }
 }
 
 /** A request of which everything is refused is answered by a problem, which has the refusals. */
@@ -95,11 +91,5 @@ function retryText({ generation, operations }: RejectedRetry): string {
   const what = plural(operations, 'operation')
   return generation === null
     ? `${what} to be tried again when the run has ended`
-    : `${what} tried again in generation ${generation}`
-}
-
-/** Says why a request came to nothing. */
-export function faultWords(error: unknown): string {
-  if (error instanceof RemoraProblem) return `${error.message} (${error.code})`
-  return error instanceof Error ? `the service does not answer (${error.message}): try again` : String(error)
+    : `${what} tried again: what is made comes here as new changes`
 }

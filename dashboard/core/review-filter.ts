@@ -54,6 +54,16 @@ export function rowsOf(sets: readonly ReviewedSet[], isByFile: boolean): ReviewR
   ])
 }
 
+/** Returns `before` where the rows are the same: a decision changes none, and what the list knows of each row need not be made anew. */
+export function keptRows(before: readonly ReviewRow[], rows: readonly ReviewRow[]): readonly ReviewRow[] {
+  const isSame = (row: ReviewRow, at: number) => {
+    const other = before[at]
+    if (row.kind === 'change') return other?.kind === 'change' && other.id === row.id && other.path === row.path
+    return other?.kind === 'file' && other.path === row.path && other.ids.length === row.ids.length
+  }
+  return before.length === rows.length && rows.every(isSame) ? before : rows
+}
+
 /** Returns the index of the next row with a change after `from` that passes `isWanted`, or before it; undefined at the end. */
 export function nextRow(
   rows: readonly ReviewRow[],
@@ -67,9 +77,7 @@ export function nextRow(
   return undefined
 }
 
-export type ReviewCounts = { all: number; pending: number; accepted: number; rejected: number }
-
-export function countVerdicts(sets: Iterable<ReviewedSet>): ReviewCounts {
+export function countVerdicts(sets: Iterable<ReviewedSet>): { all: number } & Record<Verdict, number> {
   const counts = { all: 0, pending: 0, accepted: 0, rejected: 0 }
   for (const set of sets) {
     counts.all += 1

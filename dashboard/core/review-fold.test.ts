@@ -2,8 +2,16 @@ import { expect, test } from 'vitest'
 import type { ChangeView } from '#schemas/change-schema.ts'
 import type { DecisionView } from '#schemas/decision-schema.ts'
 import { planBulk } from './review-bulk.ts'
-import { nextRow, rowsOf, shownSets } from './review-filter.ts'
-import { decisionIn, verdictOf, withAnswer, withDecision, withListed, withoutSending, withSent } from './review-fold.ts'
+import { keptRows, nextRow, rowsOf, shownSets } from './review-filter.ts'
+import {
+  decisionIn,
+  verdictOf,
+  withAnswer,
+  withDecisions,
+  withListed,
+  withoutSending,
+  withSent,
+} from './review-fold.ts'
 
 function change(id: string, given: Partial<ChangeView> = {}): ChangeView {
   return {
@@ -78,9 +86,10 @@ test('a request that failed leaves all as it was', () => {
 
 test('the decision of another is shown unless something newer is known', () => {
   const sets = listed(change('c1', made('accepted', 7)))
-  expect(verdictsIn(withDecision(sets, { id: 'c1', decision: decision('rejected', 6) }))).toEqual(['accepted'])
-  expect(verdictsIn(withDecision(sets, { id: 'c1', decision: decision('rejected', 8) }))).toEqual(['rejected'])
-  expect(withDecision(sets, { id: 'c9', decision: decision('rejected', 8) })).toBe(sets)
+  const after = (id: string, version: number) => withDecisions(sets, [{ id, decision: decision('rejected', version) }])
+  expect(verdictsIn(after('c1', 6))).toEqual(['accepted'])
+  expect(verdictsIn(after('c1', 8))).toEqual(['rejected'])
+  expect(after('c9', 8)).toEqual(sets)
 })
 
 test('a list that was read before a decision does not take it back', () => {
@@ -137,6 +146,8 @@ test('by file, a change of two files stands under both, and keys pass the heads 
     'b.py',
     'c1 in b.py',
   ])
+  expect(keptRows(rows, structuredClone(rows))).toBe(rows)
+  expect(keptRows(rows, rows.slice(1))).not.toBe(rows)
   expect(nextRow(rows, 1, { step: 1 })).toBe(3)
   expect(nextRow(rows, 3, { step: 1 })).toBeUndefined()
 })

@@ -141,11 +141,13 @@ export function decisionIn({ event, seq, ts, origin, data }: Event): MadeDecisio
   return { id, decision }
 }
 
-/** Shows what somebody has decided, unless something newer is known. What they have decided explains a refusal no more. */
-export function withDecision(sets: ReviewedSets, { id, decision }: MadeDecision): ReviewedSets {
-  const set = sets.get(id)
-  if (set === undefined || decision.version <= versionOf(set.change.decision)) return sets
+/** Shows what others have decided, unless something newer is known. What they have decided explains a refusal no more. */
+export function withDecisions(sets: ReviewedSets, made: readonly MadeDecision[]): ReviewedSets {
   const next = new Map(sets)
-  next.set(id, { change: { ...set.change, verdict: decision.verdict, decision }, sending: set.sending })
+  for (const { id, decision } of made) {
+    const set = next.get(id)
+    if (set === undefined || decision.version <= versionOf(set.change.decision)) continue
+    next.set(id, { change: { ...set.change, verdict: decision.verdict, decision }, sending: set.sending })
+  }
   return next
 }

@@ -1,16 +1,3 @@
-/** Names what a reviewer can do with a key. */
-export type ReviewAction =
-  | 'next'
-  | 'previous'
-  | 'accept'
-  | 'reject'
-  | 'undo'
-  | 'evidence'
-  | 'viewed'
-  | 'filter'
-  | 'layout'
-  | 'keys'
-
 /** Lists the keys as their sheet shows them. */
 export const reviewKeys = [
   { keys: ['j'], action: 'next', does: 'the next change' },
@@ -23,33 +10,23 @@ export const reviewKeys = [
   { keys: ['s'], action: 'layout', does: 'both versions beside each other, or one below the other' },
   { keys: ['/'], action: 'filter', does: 'filter by path or name' },
   { keys: ['?'], action: 'keys', does: 'this sheet' },
-] as const satisfies readonly { keys: readonly string[]; action: ReviewAction; does: string }[]
+] as const
 
-export type PressedKey = {
-  key: string
-  ctrlKey: boolean
-  metaKey: boolean
-  altKey: boolean
-  /** Somebody types, or a dialog is open. */
-  isElsewhere: boolean
-  /** A button, a link or another control has the focus, and takes Enter. */
-  isOnControl: boolean
-}
+/** Names what a reviewer can do with a key. */
+export type ReviewAction = (typeof reviewKeys)[number]['action']
+
+export type PressedKey = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey'>
+
+/** `isElsewhere`: somebody types, or a dialog is open. `isOnControl`: a button, a link or another control has the focus, and takes Enter. */
+export type KeyPlace = { isElsewhere: boolean; isOnControl: boolean }
 
 const actions = new Map<string, ReviewAction>(
   reviewKeys.flatMap(({ keys, action }) => keys.map((key) => [key, action] as const)),
 )
 
 /** Returns what a key does; undefined where it belongs to the browser or to what has the focus. */
-export function actionOf({
-  key,
-  ctrlKey,
-  metaKey,
-  altKey,
-  isElsewhere,
-  isOnControl,
-}: PressedKey): ReviewAction | undefined {
+export function actionOf(pressed: PressedKey, { isElsewhere, isOnControl }: KeyPlace): ReviewAction | undefined {
+  const { key, ctrlKey, metaKey, altKey } = pressed
   if (ctrlKey || metaKey || altKey || isElsewhere) return undefined
-  if (key === 'Enter' && isOnControl) return undefined
-  return actions.get(key)
+  return key === 'Enter' && isOnControl ? undefined : actions.get(key)
 }

@@ -1,4 +1,4 @@
-import { escapedCharacter, terminalControls } from '#domain/terminal-controls.ts'
+import { NoAnswer, RemoraProblem } from '#client/connection.ts'
 import type { EvidenceCheck } from '#domain/checks.ts'
 import type { z } from 'zod'
 import type { ChangeView, EvidenceView } from '#schemas/change-schema.ts'
@@ -55,6 +55,13 @@ export function proofOf({ evidence }: Pick<ChangeView, 'evidence'>): ProofState 
   return states.length === 0 || isUnproved ? 'unchecked' : 'passed'
 }
 
+/** Says why a request came to nothing. */
+export function faultWords(error: unknown): string {
+  if (error instanceof RemoraProblem) return `${error.code}: ${error.message}`
+  if (error instanceof NoAnswer) return `The service does not answer: ${error.message}`
+  return error instanceof Error ? error.message : String(error)
+}
+
 type Named = {
   agent?: string | undefined
   path?: string | undefined
@@ -62,7 +69,7 @@ type Named = {
   rules?: readonly string[]
 }
 
-/** `docstring shop/stock.py Stock.add (F401)` */
+/** Names a change as it is shown: `docstring shop/stock.py Stock.add (F401)`. */
 export function nameOfChange(change: Named): string {
   const { agent, path, qualified_name: name, rules = [] } = change
   const place = name === undefined || name === path ? path : `${path} ${name}`
@@ -70,7 +77,7 @@ export function nameOfChange(change: Named): string {
   return all.filter((part) => part !== undefined && part !== '').join(' ')
 }
 
-/** Names who has decided; `me` is the token of this page. */
+/** Names who has decided, as it is shown; `me` is the token of this page. */
 export function deciderOf(
   { decided_by: by, decided_by_name: name }: Pick<DecisionView, 'decided_by' | 'decided_by_name'>,
   me: string,
@@ -92,8 +99,3 @@ export function leftOutWords({ error_code: code, by_itself: byItself, with: othe
   return byItself ? 'It breaks the file' : 'Together with other changes it breaks the file'
 }
 type LeftOut = NonNullable<ChangeView['conflict']>
-
-/** Makes characters visible that would hide text or turn its direction, so that code reads as it runs. */
-export function visibleText(text: string): string {
-  return text.replace(terminalControls, escapedCharacter)
-}

@@ -12,9 +12,10 @@ export const runStatuses = [
 
 const titleCharacters = 90
 
-/** Names a run after what it is for: the first line of its objective, or its agents. */
+/** Names a run after what it is for: the first line of its objective, or its agents and where they work. */
 export function runTitle({ request }: Pick<RunSummary, 'request'>): string {
-  const line = request.objective?.split('\n')[0] ?? request.agents.join(', ')
+  const where = request.paths === undefined ? '' : ` on ${request.paths.join(' ')}`
+  const line = request.objective?.split('\n')[0] ?? `${request.agents.join(', ')}${where}`
   const title = line.length > titleCharacters ? `${line.slice(0, titleCharacters)}…` : line
   return request.dry_run ? `Dry run: ${title}` : title
 }

@@ -5,7 +5,7 @@ import { openSession, tokenIn } from '../core/session.ts'
 import { Page } from './page.tsx'
 import { PageContext } from './page-context.ts'
 import { SignIn } from './sign-in.tsx'
-import { ProblemBox } from './parts/problem-box.tsx'
+import { ProblemBox } from './parts/shown.tsx'
 
 const isAway = signal(false)
 const connection = openPageConnection(new URL('.', location.href.replace(/#.*/, '')).href, {

@@ -2,13 +2,12 @@ import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { linkTo, type Route } from '../core/route.ts'
 import { lazyPage } from './parts/lazy-page.tsx'
-import { PageHead } from './parts/page-head.tsx'
+import { PageHead } from './parts/shown.tsx'
 import { usePage } from './page-context.ts'
 import { RunsPage } from './runs/runs-page.tsx'
 
 const SubmitPage = lazyPage(async () => (await import('./runs/submit-page.tsx')).SubmitPage)
 const RunPage = lazyPage(async () => (await import('./run/run-page.tsx')).RunPage)
-const OperationPage = lazyPage(async () => (await import('./operation/operation-page.tsx')).OperationPage)
 const InboxPage = lazyPage(async () => (await import('./inbox/inbox-page.tsx')).InboxPage)
 const AgentsPage = lazyPage(async () => (await import('./service/agents-page.tsx')).AgentsPage)
 const FleetPage = lazyPage(async () => (await import('./service/fleet-page.tsx')).FleetPage)
@@ -111,9 +110,8 @@ function pageOf(route: Route): ComponentChildren {
     case 'submit':
       return <SubmitPage />
     case 'run':
-      return <RunPage key={route.runId} runId={route.runId} tab={route.tab} seq={route.seq} />
     case 'operation':
-      return <OperationPage key={route.operationId} runId={route.runId} operationId={route.operationId} />
+      return <RunPage key={route.runId} route={route} />
     case 'inbox':
       return <InboxPage />
     case 'agents':

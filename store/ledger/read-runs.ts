@@ -151,22 +151,44 @@ function stopOf(stored: (name: string) => string | undefined): Run['stop'] {
     : { kind: 'fault', reason, errorCode }
 }
 
+export type RunListPage = { before?: RunId; limit: number; isUnended?: boolean }
+
 /**
- * Lists the project's runs, newest first, from the one accepted before `before`. Runs of a newer version and interrupted
- * acceptances are left out: a page may be short and yet not the last. `next` is null on the last one.
+ * Lists the project's runs, newest first, from the one accepted before `before`; with `isUnended` those that have not ended. Runs of a newer
+ * version and interrupted acceptances are left out: a page may be short and yet not the last. `next` is null on the last one.
  */
-export async function listRuns(store: LedgerStore, projectId: ProjectId, page: { before?: RunId; limit: number }) {
+export async function listRuns(store: LedgerStore, projectId: ProjectId, page: RunListPage) {
   const key = indexKeys(store.namespace).runsOf(projectId)
-  const rank = page.before === undefined ? null : await store.redis.zrevrank(key, page.before)
-  if (page.before !== undefined && rank === null) return { runs: [], next: null }
-  const first = rank === null ? 0 : rank + 1
-  const ids = await store.redis.zrevrange(key, first, first + page.limit)
+  const rank = page.before === undefined ? -1 : await store.redis.zrevrank(key, page.before)
+  if (rank === null) return { runs: [], next: null }
+  const ids = page.isUnended
+    ? await unendedAfter(store, projectId, { rank, count: page.limit + 1 })
+    : await store.redis.zrevrange(key, rank + 1, rank + 1 + page.limit)
   const shown = ids.slice(0, page.limit)
   const runs = await Promise.all(shown.map((id) => getRun(store, id).catch(undefinedOn('RUN_001', 'RUN_005'))))
   return {
-    runs: runs.filter((run) => run !== undefined),
+    runs: runs.filter((run) => run !== undefined).filter((run) => page.isUnended !== true || !isEnded(run.status)),
     next: ids.length > page.limit ? (shown.at(-1) ?? null) : null,
   }
+}
+
+/** Returns the ids of runs that have not ended, in the order of the list of all, from the place after `rank` in that. */
+async function unendedAfter(
+  store: LedgerStore,
+  projectId: ProjectId,
+  { rank, count }: { rank: number; count: number },
+): Promise<RunId[]> {
+  const key = indexKeys(store.namespace).runsOf(projectId)
+  const active = (await activeRuns(store)).filter((run) => run.projectId === projectId)
+  const ranks = await Promise.all(active.map(({ runId }) => store.redis.zrevrank(key, runId)))
+  const placed = active.flatMap(({ runId }, at) => {
+    const place = ranks[at] ?? -1
+    return place > rank ? [{ runId, place }] : []
+  })
+  return placed
+    .toSorted((left, right) => left.place - right.place)
+    .slice(0, count)
+    .map(({ runId }) => runId)
 }
 
 /** An entry of the index: written before its run exists, removed after it has ended. Milliseconds since the epoch. */

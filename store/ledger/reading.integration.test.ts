@@ -38,6 +38,13 @@ describe('runs', () => {
     expect(active.filter(({ projectId }) => projectId === 'listing')).toHaveLength(2)
     expect(active.map(({ runId }) => runId)).not.toContain(ended.runId)
     expect((await ledger.listRuns('listing', { limit: 10 })).runs).toHaveLength(3)
+
+    const unended = all.filter(({ runId }) => runId !== ended.runId).map(({ runId }) => runId)
+    const newest = await ledger.listRuns('listing', { limit: 1, isUnended: true })
+    const before = newest.next ?? ended.runId
+    const older = await ledger.listRuns('listing', { limit: 1, isUnended: true, before })
+    expect([newest, older].map(({ runs: [run] }) => run?.runId)).toEqual(unended)
+    expect(older.next).toBeNull()
   })
 
   it('are active again when their acceptance is taken up after it had been given up', async () => {

@@ -6,7 +6,9 @@ import { useOneProcess, useSourceFolder } from '../use-services.ts'
 
 // The page as people use it, in a real Chromium against real services.
 
-const evil = '<img src=x onerror=alert(1)>'
+/** Turns the direction of the text behind it, so that it reads otherwise than it is. */
+const turned = '\u202e'
+const evil = `<img src=x onerror=alert(1)>${turned}`
 const folder = useSourceFolder({
   'shop/stock.py': `import os\n\n\ndef label(row):\n    # ${evil} </script><script>alert(2)</script>\n    return f"shelf" + row\n\n\ndef price(row):\n    return row\n`,
   [`shop/${evil.replaceAll('/', '')}.py`]: `def odd(row):\n    return "${evil.replaceAll('"', '')}"\n`,
@@ -122,7 +124,26 @@ describe('a review', () => {
       .click()
     await until(async () => (await verdicts(run)).every(({ verdict }) => verdict !== 'pending'))
     expect((await verdicts(run)).filter(({ verdict }) => verdict === 'rejected')).toHaveLength(1)
+    await one.page.getByRole('button', { name: 'Take back all shown …' }).click()
+    await one.page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Take back \d/ })
+      .click()
+    await until(async () => (await verdicts(run)).every(({ verdict }) => verdict === 'pending'))
     await Promise.all([one.close(), other.close()])
+  })
+
+  it('says of a change that was rejected and made anew that it is the same', async () => {
+    const run = await services.api.submit(await folder.pack(), { agents: ['docstring'], paths: ['shop/stock.py'] })
+    await services.api.follow(run)
+    const { page, close } = await browser.visit(link(`#/runs/${run}/review`))
+    await page.getByRole('button', { name: 'Reject', exact: true }).first().click()
+    await page.getByLabel('Why not?').fill('say what it is')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Have 1 rejected change made anew' }).click()
+    await page.getByText('has made the same change again').waitFor()
+    expect((await verdicts(run)).filter(({ reason }) => reason === 'say what it is')).toHaveLength(1)
+    await close()
   })
 
   it('is only looked at with a token that reads', async () => {
@@ -151,6 +172,7 @@ describe.each([...places, '#/runs', '#/submit', '#/inbox', '#/agents', '#/fleet'
       await untilShown(page)
       await expectAccessible(page)
       expect(await page.locator('img').count()).toBe(0)
+      expect(await page.locator('body').innerText()).not.toContain(turned)
       expect(faults).toEqual([])
       await close()
     }

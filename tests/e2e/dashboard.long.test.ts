@@ -40,7 +40,7 @@ it('is right again when the laptop has slept for an hour', async () => {
   await services.api.follow(runId)
   await page.clock.fastForward('01:00:00')
   await page.context().setOffline(false)
-  await page.getByText('ended; new decisions still show here').waitFor()
+  await page.getByText('ended; what others decide shows here at once').waitFor()
   await page.getByText('2 of 2').first().waitFor()
   expect(faults).toEqual([])
   await close()

@@ -55,6 +55,14 @@ describe('what the container image has', () => {
     ])
   })
 
+  it('has the dashboard, with each file that its page names', async () => {
+    const html = await (await services.api.ask('/')).text()
+    const named = [...html.matchAll(/(?:src|href)="(?:\.\/)?([^"]+\.(?:js|css))"/g)].flatMap(([, file]) => file ?? [])
+    const answers = await Promise.all(named.map((file) => services.api.ask(`/${file}`)))
+    expect(answers.map(({ status }) => status)).toEqual(named.map(() => 200))
+    expect(named.length).toBeGreaterThan(1)
+  })
+
   it('finds out whether its own service lives, whatever else answers', async () => {
     const port = (name: string) => new URL(services.named(name).health ?? '').port
     const check = (service: string[], env: Record<string, string>) => {

@@ -34,5 +34,8 @@ describe('the package that npm pack makes', () => {
     const { stdout: installed } = await call('npx', ['remora', 'queries', 'list'], { cwd: home.path, env })
     expect(installed).toContain('python')
     expect(await readdir(home.path)).toContain('p.patch')
+    const { stdout: page } = await call('npx', ['remora-dashboard', '--help'], { cwd: home.path, env })
+    expect(page).toContain('REMORA_API_URL')
+    expect(await readdir(join(home.path, 'node_modules/remora/dist/dashboard/dist'))).toContain('index.html')
   })
 })

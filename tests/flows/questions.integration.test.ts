@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
-import { askingAgent } from '../asking-agent.ts'
+import { askingAgent, choosingAgent } from '../asking-agent.ts'
 import { lastDocument } from '../program.ts'
 import { sourceFolder, type SourceFolder } from '../source-folder.ts'
 import { useOneProcess, useSourceFolder } from '../use-services.ts'
@@ -20,14 +20,6 @@ type Printed = { out: string; err: string }
 function eventsOf({ out }: Printed): z.infer<typeof Line>[] {
   const lines = out.split('\n').slice(0, -1)
   return lines.flatMap((line) => Line.safeParse(JSON.parse(line)).data ?? [])
-}
-
-const asking = askingAgent['agents/purpose/tools/ask_purpose.pym'] ?? ''
-/** The same, with choices and another name. */
-const choosingAgent = {
-  'agents/choosing/bundle.yaml':
-    askingAgent['agents/purpose/bundle.yaml']?.replace('name: purpose', 'name: choosing') ?? '',
-  'agents/choosing/tools/ask_purpose.pym': asking.replace('for?")', 'for?", ["use", "show"])'),
 }
 
 describe('a run whose agents ask a person', () => {

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
 import type { ApprovalAnswer, Question } from '#client/wire.ts'
-import { prettyJson } from '../../core/talk-turns.ts'
+import { prettyJson } from '../../core/transcript-turns.ts'
 import { linkTo } from '../../core/route.ts'
-import { deciderOf, visibleText } from '../../core/review-words.ts'
+import { deciderOf } from '../../core/review-words.ts'
 import { LongText } from '../operation/long-text.tsx'
-import { At, Since } from '../parts/times.tsx'
-import { useAction } from '../parts/use-action.tsx'
+import { At, Since } from '../parts/shown.tsx'
+import { useAction } from '../parts/controls.tsx'
 import { useMayWrite, usePage } from '../page-context.ts'
 
 type BoxProps = { runId: string; question: Question; onAnswered: () => void }
@@ -25,11 +25,11 @@ export function QuestionBox({ runId, question, onAnswered }: BoxProps) {
   return (
     <article class="box question" aria-label={`Question ${question.request_id}`}>
       <QuestionHead runId={runId} question={question} />
-      <p class="asked">{visibleText(question.question)}</p>
+      <p class="asked">{question.question}</p>
       {question.kind === 'approval' && (
         <div>
           <p>
-            <span class="quiet">It wants to call</span> <b class="mono">{visibleText(question.call.tool)}</b>
+            <span class="quiet">It wants to call</span> <b class="mono">{question.call.tool}</b>
           </p>
           <LongText text={prettyJson(question.call.arguments)} />
         </div>
@@ -37,52 +37,27 @@ export function QuestionBox({ runId, question, onAnswered }: BoxProps) {
       {problem}
       {!isOpen && <Over question={question} />}
       {isOpen && !mayAnswer && <p class="quiet">Your token may only look.</p>}
-      {isOpen && mayAnswer && question.kind === 'text' && (
-        <TextAnswer choices={question.choices} isBusy={isBusy} onAnswer={answer} />
-      )}
-      {isOpen && mayAnswer && question.kind === 'approval' && <Approval isBusy={isBusy} onAnswer={answer} />}
+      {isOpen && mayAnswer && <AnswerForm question={question} isBusy={isBusy} onAnswer={answer} />}
     </article>
   )
 }
 
 function QuestionHead({ runId, question }: Pick<BoxProps, 'runId' | 'question'>) {
-  const {
-    agent,
-    path,
-    qualified_name: name,
-    operation_id: operationId,
-    asked_at: at,
-    expires_at: until,
-    status,
-  } = question
+  const { request_id: id, agent, path, qualified_name: name, operation_id: operationId, status } = question
+  const isOpen = status === 'open'
   const place = path === null ? 'about the run' : name === null || name === path ? path : `${path} ${name}`
   return (
     <div class="row">
-      <span class="badge" data-state={status === 'open' ? 'warn' : undefined}>
-        {question.request_id} {status}
+      <span class="badge" data-state={isOpen ? 'warn' : undefined}>
+        {id} {status}
       </span>
-      <span>
-        <b>{agent}</b>{' '}
-        {operationId === null ? (
-          place
-        ) : (
-          <a href={linkTo({ page: 'operation', runId, operationId })}>{visibleText(place)}</a>
-        )}
-      </span>
+      <b>{agent}</b>
+      {operationId === null ? place : <a href={linkTo({ page: 'operation', runId, operationId })}>{place}</a>}
       <span class="quiet small">
-        asked{' '}
-        {status === 'open' ? (
-          <>
-            <Since ts={at} /> ago
-          </>
-        ) : (
-          <At ts={at} />
-        )}
-        {until !== null && status === 'open' && (
-          <>
-            , until <At ts={until} />
-          </>
-        )}
+        asked {isOpen ? <Since ts={question.asked_at} /> : <At ts={question.asked_at} />}
+        {isOpen && ' ago'}
+        {isOpen && question.expires_at !== null && ', open until '}
+        {isOpen && question.expires_at !== null && <At ts={question.expires_at} />}
       </span>
     </div>
   )
@@ -97,38 +72,36 @@ function Over({ question }: { question: Question }) {
   const who = by === null ? 'somebody' : deciderOf({ decided_by: by }, session.token_id)
   return (
     <p>
-      <span class="good">Answered</span> by {visibleText(who)} {at !== null && <At ts={at} />}:{' '}
-      <q>{visibleText(answerWords(question))}</q>
+      <span class="good">Answered</span> by {who} {at !== null && <At ts={at} />}: <q>{answerWords(question)}</q>
     </p>
   )
 }
 
-function answerWords(question: Question): string {
-  if (question.kind === 'text') return question.answer ?? ''
-  const verdicts = {
-    allow: 'allowed',
-    allow_for_run: 'allowed, and all others of the tool in the run',
-    deny: 'denied',
-  } as const
-  const { answer } = question
-  if (answer === null) return ''
+const verdicts = { allow: 'allowed', allow_for_run: 'allowed, and all others of the tool in the run', deny: 'denied' }
+
+function answerWords({ answer }: Question): string {
+  if (answer === null || typeof answer === 'string') return answer ?? ''
   return answer.reason === undefined ? verdicts[answer.verdict] : `${verdicts[answer.verdict]}: ${answer.reason}`
 }
 
 type AnswerProps<Answer> = { isBusy: boolean; onAnswer: (answer: Answer) => void }
 
-function TextAnswer({ choices, isBusy, onAnswer }: AnswerProps<string> & { choices: readonly string[] | null }) {
+function AnswerForm({ question, ...props }: AnswerProps<string | ApprovalAnswer> & { question: Question }) {
+  if (question.kind === 'approval') return <Approval {...props} />
+  if (question.choices === null) return <TextAnswer {...props} />
+  return (
+    <div class="row">
+      {question.choices.map((choice) => (
+        <button key={choice} disabled={props.isBusy} onClick={() => props.onAnswer(choice)}>
+          {choice}
+        </button>
+      ))}
+    </div>
+  )
+}
+
+function TextAnswer({ isBusy, onAnswer }: AnswerProps<string>) {
   const [text, setText] = useState('')
-  if (choices !== null)
-    return (
-      <div class="row">
-        {choices.map((choice) => (
-          <button key={choice} disabled={isBusy} onClick={() => onAnswer(choice)}>
-            {visibleText(choice)}
-          </button>
-        ))}
-      </div>
-    )
   return (
     <form
       class="stack tight"
@@ -144,8 +117,8 @@ function TextAnswer({ choices, isBusy, onAnswer }: AnswerProps<string> & { choic
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
       />
-      <div class="row">
-        <button class="primary" type="submit" disabled={isBusy || text.trim() === ''}>
+      <div>
+        <button class="primary" disabled={isBusy || text.trim() === ''}>
           Answer
         </button>
       </div>

@@ -1,13 +1,10 @@
-import type { Connection } from '#client/connection.ts'
+import { type Connection, RemoraProblem } from '#client/connection.ts'
 import type { Question } from '#client/wire.ts'
 import type { QuestionPage } from '#schemas/question-schema.ts'
 import type { RunPage, RunSummary } from '#schemas/run-schema.ts'
 import type { z } from 'zod'
 
 export type AskedInRun = { run: RunSummary; questions: readonly Question[] }
-
-/** Older runs than these have long ended. */
-const mostRunPages = 5
 
 /** Reads all questions of a run, or the open ones. */
 export async function readQuestions(
@@ -25,36 +22,49 @@ export async function readQuestions(
   }
 }
 
-/** Reads what people are asked in all runs: open questions, and plans that wait. What was shown as open before (`seen`) stays, with its answer. */
+/**
+ * Reads what people are asked in all runs, which only those ask that have not ended: open questions, and plans that wait. What was shown
+ * `before` stays, with its answer.
+ */
 export async function readInbox(
   connection: Connection,
-  seen: Map<string, Set<string>>,
+  before: readonly AskedInRun[],
   signal: AbortSignal,
 ): Promise<AskedInRun[]> {
+  const shown = new Map(before.map((asked) => [asked.run.run_id, asked]))
+  const unended = await readUnendedRuns(connection, signal)
+  const ids = new Set(unended.map((run) => run.run_id))
+  const ended = before.flatMap(({ run }) =>
+    ids.has(run.run_id) ? [] : [{ ...run, open_questions: 0, waiting_for: [] }],
+  )
   const asked: AskedInRun[] = []
-  for (const run of await readRuns(connection, signal)) {
-    const before = seen.get(run.run_id) ?? new Set()
-    if (run.open_questions === 0 && before.size === 0 && !waitsForApproval(run)) continue
-    const all = await readQuestions(connection, run.run_id, { signal, ...(before.size === 0 && { status: 'open' }) })
-    const questions = all.filter((one) => one.status === 'open' || before.has(one.request_id))
-    seen.set(run.run_id, new Set(questions.map((one) => one.request_id)))
-    asked.push({ run, questions })
+  for (const run of [...unended, ...ended]) {
+    const known = new Set(shown.get(run.run_id)?.questions.map((one) => one.request_id))
+    if (run.open_questions === 0 && known.size === 0 && !waitsForApproval(run)) continue
+    const which = { signal, ...(known.size === 0 && { status: 'open' as const }) }
+    const all = await readQuestions(connection, run.run_id, which).catch(noneOfDeleted)
+    const questions = all.filter((one) => one.status === 'open' || known.has(one.request_id))
+    if (questions.length > 0 || waitsForApproval(run)) asked.push({ run, questions })
   }
   return asked
+}
+
+function noneOfDeleted(error: unknown): Question[] {
+  if (error instanceof RemoraProblem && error.code === 'RUN_001') return []
+  throw error
 }
 
 export function waitsForApproval({ waiting_for: waiting }: RunSummary): boolean {
   return waiting.some(({ kind }) => kind === 'approval')
 }
 
-async function readRuns(connection: Connection, signal: AbortSignal): Promise<RunSummary[]> {
+async function readUnendedRuns(connection: Connection, signal: AbortSignal): Promise<RunSummary[]> {
   const runs: RunSummary[] = []
-  let before: string | undefined
-  for (let page = 0; page < mostRunPages; page += 1) {
-    const part = await connection.json<z.infer<typeof RunPage>>('/v1/runs', { query: { limit: 100, before }, signal })
-    runs.push(...part.runs)
-    if (part.next === null) break
-    before = part.next
+  for (let before: string | undefined; ;) {
+    const query = { limit: 100, ended: 'false', before }
+    const page = await connection.json<z.infer<typeof RunPage>>('/v1/runs', { query, signal })
+    runs.push(...page.runs)
+    if (page.next === null) return runs
+    before = page.next
   }
-  return runs
 }

@@ -1,7 +1,6 @@
 import { figure } from '#domain/figure.ts'
 import { useState } from 'preact/hooks'
-import { beginningOf } from '../../core/talk-turns.ts'
-import { visibleText } from '../../core/review-words.ts'
+import { beginningOf } from '../../core/transcript-turns.ts'
 
 const folded = { lines: 40, characters: 3_000 } as const
 
@@ -11,7 +10,7 @@ export function LongText({ text }: { text: string }) {
   const beginning = beginningOf(text, folded)
   return (
     <div class="long-text">
-      <pre>{visibleText(isWhole ? text : (beginning ?? text))}</pre>
+      <pre>{isWhole ? text : (beginning ?? text)}</pre>
       {beginning !== undefined && (
         <button class="plain" onClick={() => setWhole(!isWhole)}>
           {isWhole ? 'Fold' : `Show all ${figure(text.length)} characters`}

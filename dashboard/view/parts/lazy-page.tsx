@@ -1,6 +1,6 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { ProblemBox } from './problem-box.tsx'
+import { ProblemBox } from './shown.tsx'
 
 /** Makes a component whose code is loaded when it is first shown. */
 export function lazyPage<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {

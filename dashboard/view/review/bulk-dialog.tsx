@@ -4,11 +4,11 @@ import { useState } from 'preact/hooks'
 import type { WantedVerdict } from '#schemas/decision-schema.ts'
 import { type BulkPlan, planBulk } from '../../core/review-bulk.ts'
 import type { ReviewedSet } from '../../core/review-fold.ts'
-import { nameOfChange, visibleText } from '../../core/review-words.ts'
-import { Modal } from '../parts/modal.tsx'
+import { nameOfChange } from '../../core/review-words.ts'
+import { Modal } from '../parts/controls.tsx'
 import { decideOn, type ReviewScreen } from './review-screen.ts'
 
-const verbs = { accept: 'Accept', reject: 'Reject', undo: 'Take back' } as const
+export const bulkVerbs = { accept: 'Accept', reject: 'Reject', undo: 'Take back' } as const
 const done = { accept: 'accepted', reject: 'rejected', undo: 'pending' } as const
 /** The dialog names so many change sets, and counts the rest. */
 const mostNamed = 50
@@ -30,7 +30,7 @@ export function BulkDialog({ screen, verdict, onClose }: BulkProps) {
   }
   const what = plural(plan.wanted.length, 'change')
   return (
-    <Modal title={`${verbs[verdict]} what is shown`} onClose={onClose}>
+    <Modal title={`${bulkVerbs[verdict]} what is shown`} onClose={onClose}>
       <PlanLists plan={plan} />
       {desk.list.value.kind !== 'whole' && (
         <p class="warn">The list is not read to its end: only what was read is decided on.</p>
@@ -46,14 +46,14 @@ export function BulkDialog({ screen, verdict, onClose }: BulkProps) {
           />
         </label>
       )}
-      <div class="row end">
-        <button onClick={onClose}>Cancel</button>
+      <div class="row">
+        <button onClick={onClose}>Leave them as they are</button>
         <button
           class="primary"
           disabled={plan.wanted.length === 0 || progress !== undefined}
           onClick={() => void send()}
         >
-          {progress === undefined ? `${verbs[verdict]} ${what}` : `${figure(progress)} of ${what} …`}
+          {progress === undefined ? `${bulkVerbs[verdict]} ${what}` : `${figure(progress)} of ${what} …`}
         </button>
       </div>
     </Modal>
@@ -100,7 +100,7 @@ function Named({ title, sets }: { title: string; sets: readonly { set: ReviewedS
       <ul class="named">
         {sets.slice(0, mostNamed).map(({ set, why }) => (
           <li key={set.change.change_set_id}>
-            {visibleText(nameOfChange(set.change))}
+            {nameOfChange(set.change)}
             {why !== '' && <span class="quiet">: {why}</span>}
           </li>
         ))}

@@ -1,7 +1,6 @@
 import { useMemo } from 'preact/hooks'
 import { parseDiff } from '#domain/read-diff.ts'
 import { verdictOf } from '../../core/review-fold.ts'
-import { visibleText } from '../../core/review-words.ts'
 import { type CardProps, decideOne, startRejecting, toggle, toggleViewed, undo } from './review-screen.ts'
 
 const states = { pending: undefined, accepted: 'good', rejected: 'bad' } as const
@@ -12,7 +11,9 @@ type HeadProps = CardProps & { isViewed: boolean; isOpen: boolean }
 export function CardHead({ screen, set, path, mayDecide, isViewed, isOpen }: HeadProps) {
   const { change } = set
   const id = change.change_set_id
-  const { added, removed } = useMemo(() => countLines(change.diff, path), [change.diff, path])
+  const files = useMemo(() => parseDiff(change.diff), [change.diff])
+  const shown = files.filter((file) => path === undefined || file.path === path)
+  const lines = (kind: 'added' | 'removed') => shown.reduce((sum, file) => sum + file[kind], 0)
   const verdict = verdictOf(set)
   const Title = path === undefined ? 'h2' : 'h3' // below that of the file
   const isFile = change.qualified_name === change.path
@@ -20,30 +21,29 @@ export function CardHead({ screen, set, path, mayDecide, isViewed, isOpen }: Hea
   return (
     <header class="change-head">
       <button
-        class="plain fold"
+        class="plain quiet"
         aria-expanded={isOpen}
         aria-label={isOpen ? 'Fold' : 'Unfold'}
         onClick={() => toggle(screen.turned, id)}
       >
         {isOpen ? '▾' : '▸'}
       </button>
-      <Title class="change-name">
-        <span class="quiet">{change.agent}</span>{' '}
-        {path === undefined && <span class="mono">{visibleText(change.path)}</span>}{' '}
-        <b class="mono">{isFile ? '' : visibleText(change.qualified_name)}</b>
+      <Title class="change-name grow">
+        <span class="quiet">{change.agent}</span> {path === undefined && <span class="mono">{change.path}</span>}{' '}
+        <b class="mono">{isFile ? '' : change.qualified_name}</b>
         <span class="mono">{rules}</span>
       </Title>
-      <span class="lines">
-        <span class="good">+{added}</span> <span class="bad">−{removed}</span>
+      <span class="id">
+        <span class="good">+{lines('added')}</span> <span class="bad">−{lines('removed')}</span>
       </span>
-      <label class="check">
+      <label class="check quiet">
         <input type="checkbox" checked={isViewed} onChange={() => toggleViewed(screen, id)} /> Viewed
       </label>
       <span class="badge" data-state={states[verdict]}>
         {verdict}
       </span>
       {mayDecide && (
-        <span class="decide">
+        <span class="row decide">
           <button class={verdict === 'pending' ? 'unseen' : undefined} onClick={() => undo(screen, id)}>
             Undo
           </button>
@@ -57,14 +57,4 @@ export function CardHead({ screen, set, path, mayDecide, isViewed, isOpen }: Hea
       )}
     </header>
   )
-}
-
-function countLines(diff: string, path: string | undefined): { added: number; removed: number } {
-  const counts = { added: 0, removed: 0 }
-  for (const file of parseDiff(diff)) {
-    if (path !== undefined && file.path !== path) continue
-    counts.added += file.added
-    counts.removed += file.removed
-  }
-  return counts
 }

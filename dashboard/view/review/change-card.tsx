@@ -6,8 +6,7 @@ import type { OperationView } from '#schemas/operation-schema.ts'
 import { useLoaded } from '../parts/use-loaded.ts'
 import { linkTo } from '../../core/route.ts'
 import { verdictOf } from '../../core/review-fold.ts'
-import { markOf } from '../../core/review-viewed.ts'
-import { leftOutWords, nameOfChange, visibleText } from '../../core/review-words.ts'
+import { leftOutWords, nameOfChange } from '../../core/review-words.ts'
 import { CardHead } from './card-head.tsx'
 import { DecisionLine } from './decision-line.tsx'
 import { DiffView } from './diff-view.tsx'
@@ -22,8 +21,7 @@ export function ChangeCard(props: CardProps) {
   const { change } = set
   const id = change.change_set_id
   const card = useRef<HTMLElement>(null)
-  const mark = useMemo(() => markOf(change.diff), [change.diff])
-  const isViewed = screen.viewed.value.has(mark)
+  const isViewed = screen.viewed.value.has(id)
   const isOpen = isViewed === screen.turned.value.has(id)
   const isCurrent = screen.current.value === rowKey
   const isRejecting =
@@ -65,10 +63,10 @@ function CardBody({ screen, set: { change }, path }: CardProps) {
         <SummaryLine screen={screen} change={change} />
         <DecisionLine decision={change.decision} me={screen.desk.me} />
         {conflict !== undefined && (
-          <p class="warn" title={visibleText(conflict.reason)}>
+          <p class="warn">
             Left out of the patch. {leftOutWords(conflict)}
             {conflict.with !== undefined && `: ${nameOfChange({ ...conflict.with.node, agent: conflict.with.agent })}`}
-            <span class="detail">{visibleText(conflict.reason)}</span>
+            <span class="detail">{conflict.reason}</span>
           </p>
         )}
         {change.diff.includes(secretMark) && <p class="warn">{secretMark} stands for a secret of the repository.</p>}
@@ -98,15 +96,15 @@ function BuiltOn({ screen, ids, words }: { screen: ReviewScreen; ids: readonly s
   const sets = ids.flatMap((id) => screen.desk.sets.value.get(id) ?? [])
   if (ids.length === 0) return null
   return (
-    <p class="built-on">
+    <p class="stack tight">
       <span class="quiet">{words}</span>
       {sets.slice(0, mostNamed).map((set) => (
         <button
           key={set.change.change_set_id}
-          class="plain"
+          class="plain link"
           onClick={() => showChange(screen, set.change.change_set_id)}
         >
-          {visibleText(nameOfChange({ ...set.change, path: '' }))} ({verdictOf(set)})
+          {nameOfChange({ ...set.change, path: '' })} ({verdictOf(set)})
         </button>
       ))}
       {ids.length > mostNamed && <span class="quiet">and {plural(ids.length - mostNamed, 'other')}</span>}
@@ -117,15 +115,24 @@ function BuiltOn({ screen, ids, words }: { screen: ReviewScreen; ids: readonly s
 /** Changes that are only scrolled past ask for nothing. */
 const restMs = 200
 
-/** Says what the agent has said of its work at the end; of a program, what it does. */
+/** Says what the agent has said of its work at the end, and whether it has made what was rejected again; of a program, what it does. */
 function SummaryLine({ screen, change }: { screen: ReviewScreen; change: ChangeView }) {
   const { connection, runPath } = screen.desk
-  const { rules, operation_id: id } = change
+  const { rules, operation_id: id, verdict, decision } = change
   const { value } = useLoaded(`summary ${id}`, async (signal) => {
     if (rules.length > 0) return undefined
     await pause(restMs, signal)
-    return (await connection.json<OperationView>(`${runPath}/operations/${id}`, { signal })).outcome?.summary
+    return connection.json<OperationView>(`${runPath}/operations/${id}`, { signal })
   })
-  const text = rules.length > 0 ? `The safe fixes of ${rules.join(', ')} in this file, made without a model.` : value
-  return text === undefined || text === '' ? null : <p class="summary">{visibleText(text)}</p>
+  if (rules.length > 0)
+    return <p class="summary">The safe fixes of {rules.join(', ')} in this file, made without a model.</p>
+  const startedAt = value?.started_at ?? ''
+  return (
+    <>
+      {value?.outcome?.summary && <p class="summary">{value.outcome.summary}</p>}
+      {verdict === 'rejected' && decision !== null && startedAt > decision.decided_at && (
+        <p class="warn">The agent was told, and has made the same change again.</p>
+      )}
+    </>
+  )
 }

@@ -1,9 +1,7 @@
 import { plural } from '#domain/timeline/words.ts'
 import { observeWindowOffset, observeWindowRect, Virtualizer, windowScroll } from '@tanstack/virtual-core'
 import { useCallback, useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
-import type { ChangeView } from '#schemas/change-schema.ts'
 import type { ReviewRow } from '../../core/review-filter.ts'
-import { visibleText } from '../../core/review-words.ts'
 import { ChangeCard } from './change-card.tsx'
 import { keyOfRow, type ReviewScreen } from './review-screen.ts'
 
@@ -54,8 +52,8 @@ export function ChangeList({ screen, mayDecide }: ListProps) {
 function Row({ screen, row, mayDecide }: ListProps & { row: ReviewRow }) {
   if (row.kind === 'file') {
     return (
-      <h2 class="file-head mono">
-        {visibleText(row.path)} <span class="quiet">{plural(row.ids.length, 'change')}</span>
+      <h2 class="mono">
+        {row.path} <span class="quiet">{plural(row.ids.length, 'change')}</span>
       </h2>
     )
   }
@@ -66,13 +64,20 @@ function Row({ screen, row, mayDecide }: ListProps & { row: ReviewRow }) {
 function useVirtual(screen: ReviewScreen, box: { current: HTMLDivElement | null }): Virtualizer<Window, HTMLElement> {
   const [, draw] = useReducer((times: number) => times + 1, 0)
   const [margin, setMargin] = useState(0)
-  const options = {
-    count: screen.rows.value.length,
-    estimateSize: (index: number) => heightOf(screen, screen.rows.value[index]),
-    getItemKey: (index: number) => {
-      const row = screen.rows.value[index]
+  const rows = screen.rows.value
+  const isSplit = screen.isSplit.value
+  // Another function has all rows measured anew.
+  const getItemKey = useCallback(
+    (index: number) => {
+      const row = rows[index]
       return row === undefined ? index : keyOfRow(row)
     },
+    [rows, isSplit],
+  )
+  const options = {
+    count: rows.length,
+    estimateSize: (index: number) => heightOf(screen, rows[index]),
+    getItemKey,
     overscan: 2,
     scrollMargin: margin,
     scrollPaddingStart: barHeight,
@@ -101,18 +106,13 @@ function useVirtual(screen: ReviewScreen, box: { current: HTMLDivElement | null 
   return virtualizer
 }
 
-const lineCounts = new WeakMap<ChangeView, number>()
-
-function countLines(change: ChangeView): number {
-  const known = lineCounts.get(change) ?? change.diff.split('\n').length
-  lineCounts.set(change, known)
-  return known
-}
+/** A line of a diff has about so many characters. */
+const lineCharacters = 35
 
 /** Guesses the height of a row that was not drawn yet. */
 function heightOf({ desk, isSplit }: ReviewScreen, row: ReviewRow | undefined): number {
-  const change = row?.kind === 'change' ? desk.sets.value.get(row.id)?.change : undefined
+  const change = row?.kind === 'change' ? desk.sets.peek().get(row.id)?.change : undefined
   if (change === undefined) return foldedHeight
-  const lines = Math.min(300, countLines(change) - 4)
+  const lines = Math.min(300, change.diff.length / lineCharacters)
   return headHeight + lineHeight * Math.max(8, isSplit.value ? lines * 0.7 : lines)
 }

@@ -1,5 +1,5 @@
 import type { DecisionView } from '#schemas/decision-schema.ts'
-import { deciderOf, visibleText } from '../../core/review-words.ts'
+import { deciderOf } from '../../core/review-words.ts'
 
 /** Says who has decided last, when and why. */
 export function DecisionLine({ decision, me }: { decision: DecisionView | null; me: string }) {
@@ -11,10 +11,10 @@ export function DecisionLine({ decision, me }: { decision: DecisionView | null; 
       <span class={tone}>
         {verdict === 'pending' ? 'Taken back' : verdict === 'accepted' ? 'Accepted' : 'Rejected'}
       </span>{' '}
-      by {visibleText(deciderOf(decision, me))},{' '}
+      by {deciderOf(decision, me)},{' '}
       <time dateTime={at}>{new Date(at).toLocaleString([], { dateStyle: 'short', timeStyle: 'short' })}</time>
-      {reason !== null && <q>{visibleText(reason)}</q>}
-      {note !== undefined && <span class="detail quiet">{visibleText(note)}</span>}
+      {reason !== null && <q>{reason}</q>}
+      {note !== undefined && <span class="detail quiet">{note}</span>}
     </p>
   )
 }

@@ -1,9 +1,9 @@
 import { plural } from '#domain/timeline/words.ts'
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { type DiffLine, type FileDiff, type Hunk, parseDiff } from '#domain/read-diff.ts'
 import { type Highlight, languageOf, loadHighlight } from '../../core/diff-highlight.ts'
+import { useLoaded } from '../parts/use-loaded.ts'
 import { type LinePair, markWords, pairLines, type Range, segmentsOf, type Token } from '../../core/drawn-rows.ts'
-import { visibleText } from '../../core/review-words.ts'
 
 type DiffViewProps = {
   diff: string
@@ -39,12 +39,11 @@ function FileView({ file, isSplit, hasHead }: { file: FileDiff; isSplit: boolean
     <div class="diff-file">
       {(hasHead || notes.length > 0) && (
         <p class="diff-head">
-          {hasHead && <b class="mono">{visibleText(file.path)}</b>}{' '}
-          <span class="quiet">{notes.map(visibleText).join(', ')}</span>
+          {hasHead && <b class="mono">{file.path}</b>} <span class="quiet">{notes.join(', ')}</span>
         </p>
       )}
       <table class={isSplit ? 'diff split' : 'diff'}>
-        <caption class="hidden">{visibleText(file.path)}</caption>
+        <caption class="hidden">{file.path}</caption>
         <colgroup>
           <col class={isSplit ? 'numbers' : 'numbers before'} />
           <col class={isSplit ? undefined : 'numbers'} />
@@ -73,20 +72,11 @@ function firstLines(hunks: readonly Hunk[], most: number): Hunk[] {
   })
 }
 
+/** Returns nothing until the language is there: without its colours, a text is as good to read. */
 function useHighlight(path: string): Highlight | undefined {
-  const [highlight, setHighlight] = useState<{ of?: Highlight }>({})
-  useEffect(() => {
-    const language = languageOf(path)
-    let isShown = true
-    if (language === undefined) return
-    // Without its colours, a text is as good to read.
-    loadHighlight(language).then(
-      (of) => isShown && setHighlight({ of }),
-      () => {},
-    )
-    return () => void (isShown = false)
-  }, [path])
-  return highlight.of
+  const language = languageOf(path)
+  const load = async () => (language === undefined ? undefined : loadHighlight(language))
+  return useLoaded(`colours of ${language}`, load).value
 }
 
 type HunkProps = { hunk: Hunk; isSplit: boolean; highlight: Highlight | undefined }
@@ -157,23 +147,17 @@ function Code({ line, tokens = [{ text: line.text, scope: undefined }], marks = 
     <code>
       <span class="sign">{signs[line.kind]}</span>
       {segmentsOf(tokens, marks).map(({ text, scope, isMarked }, at) => {
-        const name = scope === undefined ? '' : `hl-${scope.split(/[.:]/)[0]}`
-        const shown = visibleText(text)
-        if (isMarked)
-          return (
-            <mark key={at} class={name}>
-              {shown}
-            </mark>
-          )
-        return name === '' ? (
-          shown
+        const Piece = isMarked ? 'mark' : 'span'
+        const name = scope && `hl-${scope.split(/[.:]/)[0]}`
+        return isMarked || name ? (
+          <Piece key={at} class={name}>
+            {text}
+          </Piece>
         ) : (
-          <span key={at} class={name}>
-            {shown}
-          </span>
+          text
         )
       })}
-      {line.end !== undefined && <span class="line-end">{line.end}</span>}
+      {line.end !== undefined && <span class="quiet"> {line.end}</span>}
     </code>
   )
 }

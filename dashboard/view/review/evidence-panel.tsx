@@ -1,5 +1,5 @@
 import { plural } from '#domain/timeline/words.ts'
-import { checkWords, type Evidence, stateOfCheck, type CheckState, visibleText } from '../../core/review-words.ts'
+import { checkWords, type Evidence, stateOfCheck, type CheckState } from '../../core/review-words.ts'
 
 const signs = { fails: '✗', not_checked: '?', holds: '✓', not_applicable: '–' } as const
 const tones = { fails: 'bad', not_checked: 'warn', holds: 'good', not_applicable: 'quiet' } as const
@@ -17,7 +17,7 @@ export function EvidencePanel({ evidence, isOpen, onToggle }: EvidenceProps) {
   const shown = isOpen ? sorted : sorted.filter((proof) => ['fails', 'not_checked'].includes(stateOfCheck(proof)))
   return (
     <div class="evidence" role="group" aria-label="Evidence">
-      <ul>
+      <ul class="stack tight">
         {shown.map((proof, at) => (
           <Check key={at} proof={proof} isOpen={isOpen} path={isOneFile ? undefined : proof.path} />
         ))}
@@ -26,7 +26,7 @@ export function EvidencePanel({ evidence, isOpen, onToggle }: EvidenceProps) {
             <span class="good" aria-hidden="true">
               ✓
             </span>
-            <span>
+            <span title="What was proved of the change by programs, not by a model">
               {plural(holding.length, 'check')} {holding.length === 1 ? 'holds' : 'hold'}
             </span>
           </li>
@@ -34,8 +34,8 @@ export function EvidencePanel({ evidence, isOpen, onToggle }: EvidenceProps) {
         {evidence.length === 0 && <li class="warn">Nothing was checked</li>}
       </ul>
       {evidence.length > 0 && (
-        <button class="plain" aria-expanded={isOpen} onClick={onToggle}>
-          {isOpen ? 'Less' : 'What was compared'}
+        <button class="plain link" aria-expanded={isOpen} onClick={onToggle}>
+          {isOpen ? 'Less' : 'What was checked'}
         </button>
       )}
     </div>
@@ -59,10 +59,8 @@ function Check({ proof, isOpen, path }: CheckProps) {
         </span>
         {state === 'not_checked' && <span class="warn"> not checked</span>}
         {state === 'not_applicable' && <span class="quiet"> (says nothing about such a file)</span>}
-        {isTold && <span class="detail">{visibleText(detail)}</span>}
-        {isOpen && (
-          <span class="detail quiet">{[path && visibleText(path), comparedIn(proof)].filter(Boolean).join(' · ')}</span>
-        )}
+        {isTold && <span class="detail">{detail}</span>}
+        {isOpen && <span class="detail quiet">{[path, comparedIn(proof)].filter(Boolean).join(' · ')}</span>}
       </span>
     </li>
   )

@@ -1,11 +1,11 @@
 import { reviewKeys } from '../../core/review-keymap.ts'
-import { Modal } from '../parts/modal.tsx'
+import { Modal } from '../parts/controls.tsx'
 
 /** Shows which keys do what. */
 export function KeysDialog({ onClose }: { onClose: () => void }) {
   return (
     <Modal title="Keys" onClose={onClose}>
-      <table class="keys">
+      <table>
         <tbody>
           {reviewKeys.map(({ keys, action, does }) => (
             <tr key={action}>
@@ -25,7 +25,7 @@ export function KeysDialog({ onClose }: { onClose: () => void }) {
           </tr>
         </tbody>
       </table>
-      <div class="row end">
+      <div class="row">
         <button onClick={onClose}>Close</button>
       </div>
     </Modal>

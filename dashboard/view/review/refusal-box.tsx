@@ -1,7 +1,7 @@
 import type { DecisionView, RefusedView } from '#schemas/decision-schema.ts'
 import { wantedOf } from '../../core/review-bulk.ts'
 import type { ReviewedSet } from '../../core/review-fold.ts'
-import { deciderOf, nameOfChange, visibleText } from '../../core/review-words.ts'
+import { deciderOf, nameOfChange } from '../../core/review-words.ts'
 import { decideOn, decideOne, type ReviewScreen } from './review-screen.ts'
 
 type RefusalProps = { screen: ReviewScreen; set: ReviewedSet; refused: NonNullable<ReviewedSet['refused']> }
@@ -14,8 +14,7 @@ export function RefusalBox({ screen, set, refused: { wanted, by } }: RefusalProp
   return (
     <div class="problem refusal" role="alert">
       <p>
-        <b>Not {verbs[wanted]}.</b>{' '}
-        {visibleText(decision === undefined ? by.detail : lateWords(decision, screen.desk.me))}{' '}
+        <b>Not {verbs[wanted]}.</b> {decision === undefined ? by.detail : lateWords(decision, screen.desk.me)}{' '}
         <span class="mono">{by.error_code}</span>
       </p>
       <Texts by={by} />
@@ -44,8 +43,8 @@ function Texts({ by: { conflict } }: { by: RefusedView }) {
     <div class="columns">
       {sides.map(({ name, text }) => (
         <figure key={name}>
-          <figcaption>{visibleText(name)}</figcaption>
-          <pre>{visibleText(text ?? '')}</pre>
+          <figcaption>{name}</figcaption>
+          <pre>{text ?? ''}</pre>
         </figure>
       ))}
     </div>
@@ -62,7 +61,7 @@ function Blockers({
     <ul class="named">
       {blockers.map((one) => (
         <li key={one.change_set_id}>
-          {visibleText(nameOfChange(one))} <span class="quiet">{one.verdict}</span>
+          {nameOfChange(one)} <span class="quiet">{one.verdict}</span>
         </li>
       ))}
       {count > blockers.length && <li class="quiet">and {count - blockers.length} more</li>}

@@ -21,7 +21,7 @@ export function RejectForm({ screen, isByProgram }: { screen: ReviewScreen; isBy
   }
   return (
     <form
-      class="reject"
+      class="stack tight reject"
       onSubmit={(event) => {
         event.preventDefault()
         reject(screen)
@@ -30,7 +30,8 @@ export function RejectForm({ screen, isByProgram }: { screen: ReviewScreen; isBy
       <label class="field">
         Why not?{' '}
         <span class="quiet">
-          {isByProgram ? 'For the people who look at it later' : 'For people, and for its agent'}
+          {isByProgram ? 'For the people who look at it later' : 'For people, and for its agent'}. Enter sends it, Shift
+          and Enter begin a line.
         </span>
         <textarea
           ref={text}
@@ -58,14 +59,13 @@ function RejectButtons({ rejecting, isByProgram }: Pick<ReviewScreen, 'rejecting
             checked={given.isRetried}
             onChange={(event) => (rejecting.value = { ...given, isRetried: event.currentTarget.checked })}
           />
-          Have the agent try again with this word: the run goes on
+          Have the agent make it anew, heeding this: the run begins again
         </label>
       )}
-      <span class="push" />
       <button type="button" onClick={() => (rejecting.value = undefined)}>
-        Cancel
+        Leave it as it is
       </button>
-      <button class="danger" type="submit">
+      <button class={given.reason.trim() === '' ? undefined : 'danger'} type="submit">
         {given.reason.trim() === '' ? 'Reject without a word' : given.isRetried ? 'Reject, and try again' : 'Reject'}
       </button>
     </div>

@@ -1,60 +1,46 @@
 import { plural } from '#domain/timeline/words.ts'
-import { useState } from 'preact/hooks'
-import type { z } from 'zod'
 import type { PublicationAsked } from '#schemas/github-schema.ts'
-import type { Retried } from '#schemas/intake-schema.ts'
 import { isEndedRun, type ReviewDesk } from '../../core/review-desk.ts'
-import { faultWords } from '../../core/review-decide.ts'
-import { countVerdicts } from '../../core/review-filter.ts'
 import type { ReviewedSet } from '../../core/review-fold.ts'
-import { saveFile } from '../parts/save-file.ts'
+import { saveFile, useAction } from '../parts/controls.tsx'
+import { bulkVerbs } from './bulk-dialog.tsx'
 import type { ReviewScreen } from './review-screen.ts'
+
+const bulkVerdicts = ['accept', 'reject', 'undo'] as const
 
 /** Offers what is done with many changes: decide on all that is shown, try again, take the patch, open the pull request. */
 export function ReviewActions({ screen, mayDecide }: { screen: ReviewScreen; mayDecide: boolean }) {
-  const { desk } = screen
-  const { accepted } = countVerdicts(desk.sets.value.values())
-  const [busy, setBusy] = useState<string>()
-  const doing = (name: string, work: () => Promise<void>) => () => {
-    setBusy(name)
-    work()
-      .catch((error: unknown) => (desk.notice.value = { text: faultWords(error), tone: 'bad' }))
-      .finally(() => setBusy(undefined))
-  }
+  const { desk, counts, shown, dialog } = screen
+  const { isBusy, run, problem } = useAction()
   const rejected = [...desk.sets.value.values()].filter(mayBeRetried)
-  const run = desk.run.value
-  const isOver = isEndedRun(run)
-  const leftOut = run?.accepted_left_out ?? 0
-  const shown = screen.shown.value.length
+  const leftOut = desk.run.value?.accepted_left_out ?? 0
+  const isAble = counts.value.accepted > 0 && !isBusy
   return (
-    <div class="row review-actions">
-      {mayDecide && (
-        <>
-          <button disabled={shown === 0} onClick={() => (screen.dialog.value = { kind: 'bulk', verdict: 'accept' })}>
-            Accept all shown …
-          </button>
-          <button disabled={shown === 0} onClick={() => (screen.dialog.value = { kind: 'bulk', verdict: 'reject' })}>
-            Reject all shown …
-          </button>
-        </>
-      )}
-      <button disabled={accepted === 0 || busy !== undefined} onClick={doing('patch', () => savePatch(desk))}>
-        {busy === 'patch' ? 'Composing …' : 'Download accepted patch'}
-      </button>
-      {leftOut > 0 && <span class="warn">{plural(leftOut, 'accepted change')} left out of it</span>}
-      {mayDecide && (
-        <PullRequest
-          desk={desk}
-          isAble={accepted > 0 && busy === undefined}
-          onAsk={doing('publish', () => publish(desk))}
-        />
-      )}
-      {mayDecide && isOver && rejected.length > 0 && (
-        <button disabled={busy !== undefined} onClick={doing('retry', () => retryRejected(desk))}>
-          Have {plural(rejected.length, 'rejected change')} made anew
+    <>
+      <div class="row">
+        {mayDecide &&
+          bulkVerdicts.map((verdict) => (
+            <button
+              key={verdict}
+              disabled={shown.value.length === 0}
+              onClick={() => (dialog.value = { kind: 'bulk', verdict })}
+            >
+              {bulkVerbs[verdict]} all shown …
+            </button>
+          ))}
+        <button disabled={!isAble} onClick={() => run(() => savePatch(desk))}>
+          Download accepted patch
         </button>
-      )}
-    </div>
+        {leftOut > 0 && <span class="warn">{plural(leftOut, 'accepted change')} left out of it</span>}
+        {mayDecide && <PullRequest desk={desk} isAble={isAble} onAsk={() => run(() => publish(desk))} />}
+        {mayDecide && isEndedRun(desk.run.value) && rejected.length > 0 && (
+          <button disabled={isBusy} onClick={() => run(() => retryRejected(desk))}>
+            Have {plural(rejected.length, 'rejected change')} made anew
+          </button>
+        )}
+      </div>
+      {problem}
+    </>
   )
 }
 
@@ -63,19 +49,25 @@ function PullRequest({ desk, isAble, onAsk }: { desk: ReviewDesk; isAble: boolea
   const run = desk.run.value
   if (run === undefined) return null
   const isOpen = run.publication?.pulls.some(({ state }) => state === 'open') === true
+  const isMade = desk.isPullAsked.value
   const why =
     run.repository === null
       ? 'The code of this run was uploaded: take the patch, or “remora publish --to” pushes a branch'
       : undefined
   return (
     <>
-      <button class="primary" disabled={!isAble || why !== undefined} title={why} onClick={onAsk}>
-        {isOpen ? 'Bring the pull request up to date' : 'Open the pull request'}
+      <button
+        class={isOpen ? undefined : 'primary'}
+        disabled={!isAble || isMade || why !== undefined}
+        title={why}
+        onClick={onAsk}
+      >
+        {isMade ? 'Making the pull request …' : isOpen ? 'Bring the pull request up to date' : 'Open the pull request'}
       </button>
       {why !== undefined && <span class="quiet small">{why}.</span>}
-      {desk.isPullAsked.value && (
+      {isMade && (
         <span class="quiet small" role="status">
-          Asked for: it is made, and then shown in the head of the run.
+          It may take a minute: you can go on here, or leave. It will stand at the top of this page.
         </span>
       )}
     </>
@@ -94,18 +86,16 @@ async function publish(desk: ReviewDesk): Promise<void> {
 }
 
 async function retryRejected(desk: ReviewDesk): Promise<void> {
-  const { generation } = await desk.connection.json<z.infer<typeof Retried>>(`${desk.runPath}/retry`, {
-    method: 'POST',
-    json: { rejected: true },
-  })
+  await desk.connection.send(`${desk.runPath}/retry`, { method: 'POST', json: { rejected: true } })
   desk.notice.value = {
-    text: `What was rejected with a word is tried again in generation ${generation}.`,
+    text: 'What was rejected with a word is tried again: what is made comes here as new changes.',
     tone: 'good',
   }
 }
 
 /** The service composes and proves the patch anew after a decision, which may take a while. */
 async function savePatch({ connection, runPath, runId, notice }: ReviewDesk): Promise<void> {
+  notice.value = { text: 'Composing …', tone: 'quiet' }
   const answer = await connection.send(`${runPath}/patch`, { query: { of: 'accepted' } })
   if (answer.status === 204)
     return void (notice.value = {
@@ -113,4 +103,5 @@ async function savePatch({ connection, runPath, runId, notice }: ReviewDesk): Pr
       tone: 'warn',
     })
   saveFile(await answer.blob(), `${runId}.patch`)
+  notice.value = undefined
 }

@@ -6,7 +6,6 @@ import {
   keyOfRow,
   move,
   type ReviewScreen,
-  setLayout,
   startRejecting,
   toggle,
   toggleViewed,
@@ -20,7 +19,7 @@ export function useReviewKeys(
 ): void {
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
-      const action = actionOf({ ...pressed(event), ...placeOf(event.target) })
+      const action = actionOf(event, placeOf(event.target))
       if (action === undefined) return
       event.preventDefault()
       if (action === 'filter') toFilter()
@@ -29,10 +28,6 @@ export function useReviewKeys(
     document.addEventListener('keydown', press)
     return () => document.removeEventListener('keydown', press)
   }, [screen, mayDecide])
-}
-
-function pressed({ key, ctrlKey, metaKey, altKey }: KeyboardEvent) {
-  return { key, ctrlKey, metaKey, altKey }
 }
 
 function placeOf(target: EventTarget | null) {
@@ -46,7 +41,7 @@ function placeOf(target: EventTarget | null) {
 function act(screen: ReviewScreen, action: Exclude<ReviewAction, 'filter'>, mayDecide: boolean): void {
   if (action === 'keys') return void (screen.dialog.value = { kind: 'keys' })
   if (action === 'next' || action === 'previous') return move(screen, action === 'next' ? 1 : -1)
-  if (action === 'layout') return setLayout(screen, { isSplit: !screen.isSplit.value })
+  if (action === 'layout') return void (screen.isSplit.value = !screen.isSplit.value)
   const row = screen.rows.value[currentRow(screen)]
   if (row?.kind !== 'change') return
   screen.current.value = keyOfRow(row)

@@ -1,11 +1,19 @@
-import { computed, signal } from '@preact/signals'
+import { computed, type Signal, signal } from '@preact/signals'
 import type { WantedVerdict } from '#schemas/decision-schema.ts'
 import { decide, type DecideOptions } from '../../core/review-decide.ts'
 import { wantedOf } from '../../core/review-bulk.ts'
 import type { ReviewDesk } from '../../core/review-desk.ts'
-import { nextRow, type ReviewFilter, type ReviewRow, rowsOf, shownSets } from '../../core/review-filter.ts'
+import {
+  countVerdicts,
+  keptRows,
+  nextRow,
+  type ReviewFilter,
+  type ReviewRow,
+  rowsOf,
+  shownSets,
+} from '../../core/review-filter.ts'
 import { type ReviewedSet, verdictOf, type WantedDecision, withoutRefusal } from '../../core/review-fold.ts'
-import { markOf, readViewed, withViewed } from '../../core/review-viewed.ts'
+import { readViewed, withViewed } from '../../core/review-viewed.ts'
 
 /** What a reviewer writes about a change before it is rejected. It is kept here, since the card may be scrolled away. */
 export type Rejecting = { id: string; reason: string; isRetried: boolean }
@@ -13,19 +21,28 @@ export type OpenDialog = { kind: 'keys' } | { kind: 'bulk'; verdict: WantedVerdi
 
 export type ReviewScreen = ReturnType<typeof openScreen>
 
-const layoutKey = 'remora.split'
-const sizeKey = 'remora.by-file'
+/** Makes a choice that the browser keeps, where it does not refuse to. */
+function keptChoice(key: string): Signal<boolean> {
+  const choice = signal(localStorage.getItem(key) === 'yes')
+  choice.subscribe((isChosen) => {
+    try {
+      localStorage.setItem(key, isChosen ? 'yes' : 'no')
+    } catch {} // it counts for this visit only
+  })
+  return choice
+}
 
 /** Knows what a reviewer looks at, and does what they ask for. It draws nothing. */
 export function openScreen(desk: ReviewDesk) {
   const filter = signal<ReviewFilter>({})
   const kept = signal<ReadonlySet<string>>(new Set())
-  const isByFile = signal(localStorage.getItem(sizeKey) === 'yes')
-  const isSplit = signal(localStorage.getItem(layoutKey) === 'yes')
+  const isByFile = keptChoice('remora.by-file')
+  const isSplit = keptChoice('remora.split')
   const shown = computed(() => shownSets(desk.sets.value, filter.value, kept.value))
-  const rows = computed(() => rowsOf(shown.value, isByFile.value))
+  let known: readonly ReviewRow[] = []
+  const rows = computed(() => (known = keptRows(known, rowsOf(shown.value, isByFile.value))))
   const current = signal<string | undefined>(undefined)
-  const screen = {
+  return {
     desk,
     filter,
     kept,
@@ -33,6 +50,7 @@ export function openScreen(desk: ReviewDesk) {
     isSplit,
     shown,
     rows,
+    counts: computed(() => countVerdicts(desk.sets.value.values())),
     /** Is the key of the row that keys are about. */
     current,
     /** The row that the page scrolls to, and gives the focus. */
@@ -46,7 +64,6 @@ export function openScreen(desk: ReviewDesk) {
     /** The ids of what was decided here, the last one at the end. */
     mine: signal<readonly string[]>([]),
   }
-  return screen
 }
 
 /** Is what a card is drawn of. */
@@ -64,21 +81,9 @@ export function keyOfRow(row: ReviewRow): string {
   return row.kind === 'file' ? `file ${row.path}` : `${row.id} ${row.path ?? ''}`
 }
 
-export function setFilter(screen: ReviewScreen, change: ReviewFilter): void {
-  screen.filter.value = { ...screen.filter.value, ...change }
+export function setFilter(screen: ReviewScreen, filter: ReviewFilter): void {
+  screen.filter.value = filter
   screen.kept.value = new Set()
-}
-
-export function setLayout(
-  { isByFile, isSplit }: ReviewScreen,
-  change: { isByFile?: boolean; isSplit?: boolean },
-): void {
-  if (change.isByFile !== undefined) isByFile.value = change.isByFile
-  if (change.isSplit !== undefined) isSplit.value = change.isSplit
-  try {
-    localStorage.setItem(layoutKey, isSplit.value ? 'yes' : 'no')
-    localStorage.setItem(sizeKey, isByFile.value ? 'yes' : 'no')
-  } catch {} // the layout counts for this visit only
 }
 
 /** Returns the row that keys are about: where none was chosen, the first. */
@@ -123,11 +128,19 @@ export async function decideOn(
   await decide(screen.desk, wanted, options)
 }
 
-export function decideOne(screen: ReviewScreen, id: string, verdict: WantedVerdict, options: DecideOptions = {}): void {
-  const set = screen.desk.sets.value.get(id)
-  if (set === undefined || set.sending !== undefined) return
-  screen.desk.sets.value = withoutRefusal(screen.desk.sets.value, id)
-  void decideOn(screen, [wantedOf(set, verdict)], options)
+type DecideOneOptions = DecideOptions & { said?: Pick<WantedDecision, 'reason' | 'retry'> }
+
+export function decideOne(
+  screen: ReviewScreen,
+  id: string,
+  verdict: WantedVerdict,
+  { said, ...options }: DecideOneOptions = {},
+): void {
+  const { sets } = screen.desk
+  const set = sets.value.get(id)
+  if (set === undefined || (set.sending !== undefined && said === undefined)) return
+  sets.value = withoutRefusal(sets.value, id)
+  void decideOn(screen, [{ ...wantedOf(set, verdict), ...said }], options)
 }
 
 /** Takes back the decision on a set; without one, the last that was made here. */
@@ -143,30 +156,22 @@ export function undo(screen: ReviewScreen, id: string): void {
 }
 
 export function startRejecting(screen: ReviewScreen, id: string): void {
-  const change = screen.desk.sets.value.get(id)?.change
-  // A program would make the same change again.
-  if (change !== undefined) screen.rejecting.value = { id, reason: '', isRetried: false }
+  screen.rejecting.value = { id, reason: '', isRetried: false }
 }
 
 /** Sends what was written. Without a word the change is rejected, too, but nobody is to try it again. */
 export function reject(screen: ReviewScreen): void {
-  const { rejecting, desk } = screen
+  const { rejecting } = screen
   if (rejecting.value === undefined) return
   const { id, reason: given, isRetried } = rejecting.value
-  const set = desk.sets.value.get(id)
   const reason = given.trim()
   rejecting.value = undefined
-  if (set === undefined) return
-  desk.sets.value = withoutRefusal(desk.sets.value, id)
   const said = reason === '' ? {} : { reason, ...(isRetried && { retry: true as const }) }
-  void decideOn(screen, [{ ...wantedOf(set, 'reject'), ...said }])
+  decideOne(screen, id, 'reject', { said })
 }
 
-export function toggleViewed({ desk, viewed, turned }: ReviewScreen, id: string): void {
-  const diff = desk.sets.value.get(id)?.change.diff
-  if (diff === undefined) return
-  const mark = markOf(diff)
-  viewed.value = withViewed(viewed.value, { mark, isViewed: !viewed.value.has(mark) }, localStorage)
+export function toggleViewed({ viewed, turned }: ReviewScreen, id: string): void {
+  viewed.value = withViewed(viewed.value, { id, isViewed: !viewed.value.has(id) }, localStorage)
   turned.value = without(turned.value, id)
 }
 

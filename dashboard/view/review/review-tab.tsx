@@ -1,13 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { pause } from '#client/timers.ts'
 import { isEndedRun, openReviewDesk } from '../../core/review-desk.ts'
-import { ProblemBox } from '../parts/problem-box.tsx'
+import { OutsideLink, ProblemBox } from '../parts/shown.tsx'
 import { useMayWrite, usePage } from '../page-context.ts'
 import { useRun } from '../run/run-context.ts'
 import { BulkDialog } from './bulk-dialog.tsx'
 import { ChangeList } from './change-list.tsx'
 import { KeysDialog } from './keys-dialog.tsx'
-import { OutsideLink } from '../parts/outside-link.tsx'
 import { ReviewActions } from './review-actions.tsx'
 import { useReviewKeys } from './review-keys.ts'
 import { openScreen, type ReviewScreen, showChange } from './review-screen.ts'
@@ -34,7 +33,7 @@ function Review({ screen }: { screen: ReviewScreen }) {
   const list = desk.list.value
   const close = () => (dialog.value = undefined)
   return (
-    <div class="review">
+    <div class="stack review">
       <ReviewCounts screen={screen} />
       <ReviewActions screen={screen} mayDecide={mayDecide} />
       {list.kind === 'failed' && <ProblemBox error={list.error} onRetry={() => void desk.readAgain()} />}
@@ -71,19 +70,16 @@ function Foot({ screen }: { screen: ReviewScreen }) {
   const { notice, fresh } = desk
   const said = notice.value
   useEffect(() => {
-    if (fresh.value > 0 && desk.sets.value.size === 0) void desk.readAgain()
-  }, [fresh.value])
-  useEffect(() => {
     const shown = new AbortController()
     const hide = async () => {
       await pause(restMs, shown.signal)
       notice.value = undefined
     }
-    if (said?.tone === 'good' || said?.tone === 'quiet') hide().catch(() => {})
+    if (said?.link === undefined && (said?.tone === 'good' || said?.tone === 'quiet')) hide().catch(() => {})
     return () => shown.abort()
   }, [said])
   return (
-    <div class="review-foot" role="status" aria-live="polite">
+    <div class="stack tight review-foot" role="status" aria-live="polite">
       {fresh.value > 0 && (
         <button class="primary" onClick={() => void desk.readAgain()}>
           {fresh.value} new · show

@@ -3,11 +3,11 @@ import { plural } from '#domain/timeline/words.ts'
 import type { RefObject } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { pause } from '#client/timers.ts'
-import { countVerdicts, type ReviewFilter } from '../../core/review-filter.ts'
+import type { ReviewFilter } from '../../core/review-filter.ts'
 import type { Verdict } from '../../core/review-fold.ts'
 import { usePage } from '../page-context.ts'
-import { Choice } from '../parts/choice.tsx'
-import { type ReviewScreen, setFilter, setLayout } from './review-screen.ts'
+import { Choice } from '../parts/controls.tsx'
+import { type ReviewScreen, setFilter } from './review-screen.ts'
 
 const verdicts: readonly Verdict[] = ['pending', 'accepted', 'rejected']
 const proofs: readonly (readonly [NonNullable<ReviewFilter['evidence']>, string])[] = [
@@ -22,23 +22,16 @@ type ToolbarProps = { screen: ReviewScreen; search: RefObject<HTMLInputElement |
 /** Chooses which changes are shown, and how. It stays in sight. */
 export function ReviewToolbar({ screen, search }: ToolbarProps) {
   const { filter, shown } = screen
-  const { agent, path, evidence, verdict } = filter.value
-  const isFiltered = [agent, path, evidence, verdict].some((one) => one !== undefined)
+  const isFiltered = Object.values(filter.value).some((one) => one !== undefined)
   return (
     <div class="toolbar review-bar" role="search" aria-label="Which changes">
       <WordField screen={screen} search={search} />
       <Choices screen={screen} />
       {isFiltered && (
-        <button
-          class="plain"
-          onClick={() =>
-            setFilter(screen, { agent: undefined, path: undefined, evidence: undefined, verdict: undefined })
-          }
-        >
+        <button class="plain" onClick={() => setFilter(screen, {})}>
           {plural(shown.value.length, 'change')} shown · all
         </button>
       )}
-      <span class="push" />
       <LayoutButtons screen={screen} />
     </div>
   )
@@ -55,7 +48,7 @@ function WordField({ screen, search }: ToolbarProps) {
     const typing = new AbortController()
     const choose = async () => {
       await pause(restMs, typing.signal)
-      setFilter(screen, { path: text || undefined })
+      setFilter(screen, { ...screen.filter.value, path: text || undefined })
     }
     if (text !== path) choose().catch(() => {}) // something more was typed
     return () => typing.abort()
@@ -80,7 +73,7 @@ function Choices({ screen }: { screen: ReviewScreen }) {
   const { agent, evidence, verdict } = screen.filter.value
   const agents = [...new Set([...screen.desk.sets.value.values()].map(({ change }) => change.agent))].toSorted()
   const choose = (filter: ReviewFilter) => {
-    setFilter(screen, filter)
+    setFilter(screen, { ...screen.filter.value, ...filter })
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur() // keys are for the changes again
   }
   return (
@@ -110,23 +103,23 @@ function Choices({ screen }: { screen: ReviewScreen }) {
 function LayoutButtons({ screen }: { screen: ReviewScreen }) {
   const { isByFile, isSplit } = screen
   return (
-    <>
-      <button aria-pressed={isByFile.value} onClick={() => setLayout(screen, { isByFile: !isByFile.value })}>
+    <span class="row push">
+      <button aria-pressed={isByFile.value} onClick={() => (isByFile.value = !isByFile.value)}>
         By file
       </button>
-      <button class="wide" aria-pressed={isSplit.value} onClick={() => setLayout(screen, { isSplit: !isSplit.value })}>
+      <button class="wide" aria-pressed={isSplit.value} onClick={() => (isSplit.value = !isSplit.value)}>
         Split
       </button>
       <button aria-label="Keys" title="Keys" onClick={() => (screen.dialog.value = { kind: 'keys' })}>
         ?
       </button>
-    </>
+    </span>
   )
 }
 
 /** Counts what was decided, of all that the run has. */
-export function ReviewCounts({ screen: { desk } }: { screen: ReviewScreen }) {
-  const { all, pending, accepted, rejected } = countVerdicts(desk.sets.value.values())
+export function ReviewCounts({ screen: { desk, counts } }: { screen: ReviewScreen }) {
+  const { all, pending, accepted, rejected } = counts.value
   const { isAway } = usePage()
   const isReading = desk.list.value.kind === 'reading'
   return (

@@ -2,7 +2,7 @@ import { figure } from '#domain/figure.ts'
 import type { Run } from '#client/wire.ts'
 import type { OperationList } from '../../core/operation-list.ts'
 import { totalsOf } from '../../core/run-words.ts'
-import { ProblemBox } from '../parts/problem-box.tsx'
+import { ProblemBox } from '../parts/shown.tsx'
 
 /** Says how much of the operations is here. They are read in the background. */
 export function LoadLine({ run, list }: { run: Run; list: OperationList }) {

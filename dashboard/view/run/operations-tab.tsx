@@ -1,12 +1,15 @@
-import { useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { figure } from '#domain/figure.ts'
 import { formatSeconds, nodePlace } from '#domain/timeline/words.ts'
 import type { Run } from '#client/wire.ts'
+import { filterRows } from '../../core/filter-rows.ts'
+import type { OperationList } from '../../core/operation-list.ts'
 import type { OperationRow } from '../../core/outcome-tree.ts'
+import { openRefresh } from '../../core/refresh.ts'
 import { linkTo } from '../../core/route.ts'
 import { operationStatuses, wordsMatcher } from '../../core/run-words.ts'
-import { Choice, SearchField } from '../parts/choice.tsx'
-import { StatusBadge } from '../parts/status-badge.tsx'
+import { Choice, SearchField } from '../parts/controls.tsx'
+import { StatusBadge } from '../parts/shown.tsx'
 import { VirtualList } from '../parts/virtual-list.tsx'
 import { LoadLine } from './load-line.tsx'
 import { useRun } from './run-context.ts'
@@ -18,9 +21,8 @@ type Filter = { status: string; agent: string; words: string }
 /** Lists the operations of a run, in the order of its plan. */
 export function OperationsTab({ run }: { run: Run }) {
   const list = useRun().operations()
-  const version = list.version.value
   const [filter, setFilter] = useState<Filter>({ status: '', agent: '', words: '' })
-  const rows = useMemo(() => filtered(list.rows, filter), [version, filter])
+  const rows = useFiltered(list, filter)
   const counted = operationStatuses.map((name) => [name, `${name} (${figure(run.counts[name])})`] as const)
   const agents = [...new Set(run.funnel.map((part) => part.agent).concat(run.request.agents))].toSorted()
   return (
@@ -90,10 +92,28 @@ function OperationLine({ row, runId }: { row: OperationRow; runId: string }) {
   )
 }
 
-function filtered(rows: readonly OperationRow[], { status, agent, words }: Filter): readonly OperationRow[] {
+const filterEveryMs = 100
+
+/** Returns the rows that match. The last ones stay until those of another filter are found. */
+function useFiltered(list: OperationList, filter: Filter): readonly OperationRow[] {
+  const version = list.version.value
+  const [found, setFound] = useState(list.rows)
+  const wanted = useRef(filter)
+  wanted.current = filter
+  const leaving = useMemo(() => new AbortController(), [])
+  useEffect(() => () => leaving.abort(), [])
+  const find = useMemo(
+    () => openRefresh(async () => setFound(await filtered(list.rows, wanted.current)), filterEveryMs, leaving.signal),
+    [list],
+  )
+  useEffect(find, [find, version, filter])
+  return found
+}
+
+async function filtered(rows: readonly OperationRow[], { status, agent, words }: Filter) {
   if (status === '' && agent === '' && words === '') return rows
   const hasThem = wordsMatcher(words)
-  return rows.filter((row) => {
+  return filterRows(rows, (row) => {
     if ((status !== '' && row.status !== status) || (agent !== '' && row.agent !== agent)) return false
     return words === '' || hasThem(`${row.path} ${row.name} ${row.code ?? ''} ${row.id}`)
   })

@@ -1,16 +1,12 @@
 import { figure } from '#domain/figure.ts'
-import { formatSeconds, modelText, plural, usedUpText } from '#domain/timeline/words.ts'
+import { doingText, formatSeconds, modelText, nodePlace, plural, usedUpText } from '#domain/timeline/words.ts'
 import type { Run } from '#client/wire.ts'
 import type { WaitingFor } from '#schemas/waiting-schema.ts'
 import { linkTo } from '../../core/route.ts'
 import { totalsOf } from '../../core/run-words.ts'
-import { CountsBar } from '../parts/counts-bar.tsx'
-import { type Fact, Facts } from '../parts/facts.tsx'
+import { At, CountsBar, type Fact, Facts, Since } from '../parts/shown.tsx'
 import { lazyPage } from '../parts/lazy-page.tsx'
-import { At, Since } from '../parts/times.tsx'
-import { ActiveOperations } from './active-operations.tsx'
 import { AnswerBox, ChecksBox, FailuresBox, FunnelBox } from './result-boxes.tsx'
-import { RequestBox } from './request-box.tsx'
 
 const RunCharts = lazyPage(async () => {
   mendLanguage()
@@ -152,4 +148,84 @@ function Figures({ run }: { run: Run }) {
     ['Code', `${plural(run.files, 'file')}, ${plural(run.nodes, 'node')}, ${plural(run.findings, 'finding')}`],
   ]
   return <Facts facts={facts} />
+}
+
+const shown = 10
+const doings = ['prepare', 'slot', 'model', 'tool', 'deferred', 'proof', 'person'] as const
+
+/** Shows what moves now. */
+function ActiveOperations({ run }: { run: Run }) {
+  const words = doings.flatMap((doing) => {
+    const count = run.active[doing] ?? 0
+    return count === 0 ? [] : [`${count} ${doingText(doing, count)}`]
+  })
+  return (
+    <section class="box" aria-label="What moves now">
+      <h2>What moves now</h2>
+      <p class="quiet">
+        {words.length === 0 ? 'No operation runs.' : `${words.join(', ')}.`}{' '}
+        {run.model_requests > 0 && `Model servers work on ${plural(run.model_requests, 'request')}.`}
+      </p>
+      <table>
+        <tbody>
+          {run.active_operations.slice(0, shown).map((operation) => (
+            <tr key={operation.operation_id}>
+              <th scope="row" class="wrap">
+                <a href={linkTo({ page: 'operation', runId: run.run_id, operationId: operation.operation_id })}>
+                  {nodePlace(operation.path, operation.qualified_name)}
+                </a>
+                <div class="quiet small">
+                  {operation.agent}: {doingText(operation.doing)}
+                  {operation.tool === undefined ? '' : ` (${operation.tool})`}
+                  {operation.turn ? `, turn ${operation.turn}` : ''}
+                </div>
+              </th>
+              <td class="num">
+                <Since ts={operation.since} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {run.active_operations.length > shown && (
+        <a href={linkTo({ page: 'run', runId: run.run_id, tab: 'operations' })}>All operations</a>
+      )}
+    </section>
+  )
+}
+
+/** Shows what was asked for, and what of it was skipped. */
+function RequestBox({ run }: { run: Run }) {
+  const { request, environment } = run
+  const facts: Fact[] = [
+    ['Objective', request.objective],
+    ['Agents', request.agents.join(', ')],
+    ['Paths', request.paths?.join(' ')],
+    ['Left out', request.exclude?.join(' ')],
+    ['Languages', request.languages?.join(', ')],
+    ['Kinds', request.node_kinds?.join(', ')],
+    ['Limit', request.limits.operations && plural(request.limits.operations, 'operation')],
+    ['Gate', request.verify?.command],
+    ['Setup', environment && `${environment.command}: ${environment.reason ?? environment.status}`],
+    ['On a failure', request.error_policy.replaceAll('_', ' ')],
+    ['Accepts', request.accept === 'auto' ? 'what has all the evidence that its agent asks for' : 'nothing by itself'],
+    ['Priority', String(request.priority)],
+    ['Accepted', <At ts={run.accepted_at} />],
+    ['Ended', run.ended_at && <At ts={run.ended_at} />],
+    ...Object.entries(request.labels).map(([name, text]): Fact => [`Label ${name}`, text]),
+  ]
+  return (
+    <details class="box">
+      <summary>What was asked for</summary>
+      <Facts facts={facts} />
+      {run.skipped > 0 && <h3>{plural(run.skipped, 'path')} skipped</h3>}
+      <ul class="wrap">
+        {run.skipped_files.map(({ path, reason }) => (
+          <li key={path}>
+            {path} <span class="quiet">{reason}</span>
+          </li>
+        ))}
+      </ul>
+    </details>
+  )
 }

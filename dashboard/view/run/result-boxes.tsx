@@ -4,7 +4,7 @@ import { adviceOnOperation } from '#domain/operation-advice.ts'
 import { formatSeconds, nodePlace, plural } from '#domain/timeline/words.ts'
 import type { Run } from '#client/wire.ts'
 import { linkTo } from '../../core/route.ts'
-import { TableBox } from '../parts/table-box.tsx'
+import { TableBox } from '../parts/shown.tsx'
 
 /** Shows what the run has come to, with what that rests on. */
 export function AnswerBox({ answer, runId }: { answer: NonNullable<Run['answer']>; runId: string }) {

@@ -2,10 +2,8 @@ import { useState } from 'preact/hooks'
 import type { Outgoing } from '#client/connection.ts'
 import { figure } from '#domain/figure.ts'
 import type { Run } from '#client/wire.ts'
-import { type Action, useAction } from '../parts/use-action.tsx'
-import { OutsideLink } from '../parts/outside-link.tsx'
-import { saveFile } from '../parts/save-file.ts'
-import { AskingButton } from '../parts/ask-dialog.tsx'
+import { type Action, AskingButton, saveFile, useAction } from '../parts/controls.tsx'
+import { OutsideLink } from '../parts/shown.tsx'
 import { useMayWrite, usePage } from '../page-context.ts'
 import { numberIn } from '../../core/new-run-form.ts'
 import { useRun } from './run-context.ts'
@@ -51,7 +49,13 @@ function SteeringButtons({ run, isBusy, send }: SteeringProps) {
       {isOpen && run.budget.tokens !== null && <BudgetButton {...{ run, isBusy, send }} />}
       {run.cancel_requested && isOpen && <span class="quiet">Cancelling …</span>}
       {!run.cancel_requested && isOpen && (
-        <AskingButton label="Cancel" title="Cancel the run?" verb="Cancel the run" isDangerous {...asking('cancel')}>
+        <AskingButton
+          label="Cancel the run"
+          title="Cancel the run?"
+          verb="Cancel the run"
+          isDangerous
+          {...asking('cancel')}
+        >
           <p>What has ended is kept; the rest is not done. It can be retried later.</p>
         </AskingButton>
       )}

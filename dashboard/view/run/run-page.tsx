@@ -4,19 +4,17 @@ import { plural } from '#domain/timeline/words.ts'
 import type { Connection } from '#client/connection.ts'
 import type { Run } from '#client/wire.ts'
 import { type OperationList, openOperationList } from '../../core/operation-list.ts'
-import { linkTo, type RunTab, runTabs } from '../../core/route.ts'
+import { linkTo, type Route, type RunTab, runTabs } from '../../core/route.ts'
 import { type Link, openRunFeed, watchedConnection } from '../../core/run-feed.ts'
 import { repositoryName, runTitle } from '../../core/run-words.ts'
 import { lazyPage } from '../parts/lazy-page.tsx'
-import { PageHead } from '../parts/page-head.tsx'
-import { ProblemBox } from '../parts/problem-box.tsx'
-import { StatusBadge } from '../parts/status-badge.tsx'
-import { Tabs } from '../parts/tabs.tsx'
+import { PageHead, ProblemBox, StatusBadge, Tabs } from '../parts/shown.tsx'
 import { PageContext, usePage } from '../page-context.ts'
 import { OverviewTab } from './overview-tab.tsx'
 import { RunActions } from './run-actions.tsx'
 import { RunContext, useRun } from './run-context.ts'
 
+const OperationPage = lazyPage(async () => (await import('../operation/operation-page.tsx')).OperationPage)
 const TimelineTab = lazyPage(async () => (await import('./timeline-tab.tsx')).TimelineTab)
 const TreeTab = lazyPage(async () => (await import('./tree-tab.tsx')).TreeTab)
 const OperationsTab = lazyPage(async () => (await import('./operations-tab.tsx')).OperationsTab)
@@ -24,7 +22,11 @@ const PlanTab = lazyPage(async () => (await import('./plan-tab.tsx')).PlanTab)
 const ReviewTab = lazyPage(async () => (await import('../review/review-tab.tsx')).ReviewTab)
 const QuestionsTab = lazyPage(async () => (await import('../inbox/questions-tab.tsx')).QuestionsTab)
 
-export function RunPage({ runId, tab, seq }: { runId: string; tab: RunTab; seq: number | undefined }) {
+type RunRoute = Extract<Route, { page: 'run' | 'operation' }>
+
+/** Shows a run, or one of its operations: both are of one stream, and who comes back from an operation finds the lists as they were. */
+export function RunPage({ route }: { route: RunRoute }) {
+  const { runId } = route
   const page = usePage()
   const { connection } = page
   const context = useMemo(() => openContext(connection, runId), [connection, runId])
@@ -41,8 +43,7 @@ export function RunPage({ runId, tab, seq }: { runId: string; tab: RunTab; seq: 
   return (
     <PageContext value={{ ...page, connection: context.connection }}>
       <RunContext value={context}>
-        <RunHead run={run} tab={tab} />
-        {tab === 'timeline' ? <TimelineTab key={seq} run={run} seq={seq} /> : tabOf(tab, run)}
+        {route.page === 'run' ? <Tab run={run} {...route} /> : <OperationPage key={route.operationId} {...route} />}
       </RunContext>
     </PageContext>
   )
@@ -66,8 +67,19 @@ function openContext(given: Connection, runId: string): OpenContext {
   }
 }
 
+function Tab({ run, tab, seq }: { run: Run; tab: RunTab; seq?: number | undefined }) {
+  return (
+    <>
+      <RunHead run={run} tab={tab} />
+      {tab === 'timeline' ? <TimelineTab key={seq} run={run} seq={seq} /> : tabOf(tab, run)}
+    </>
+  )
+}
+
 function RunHead({ run, tab }: { run: Run; tab: RunTab }) {
-  const about = [run.run_id, repositoryName(run), run.generation > 1 ? `generation ${run.generation}` : '']
+  const retries = run.generation - 1
+  const retried = `generation ${run.generation}, as it was retried ${retries === 1 ? 'once' : `${retries} times`}`
+  const about = [run.run_id, repositoryName(run), retries > 0 && retried]
   const tabs = runTabs.flatMap((name) => {
     if (name === 'plan' && run.request.objective === undefined) return []
     return [{ name, label: labelOf(name, run), href: linkTo({ page: 'run', runId: run.run_id, tab: name }) }]
@@ -156,7 +168,7 @@ function wordsOf(link: Link): string {
       if (link.isAnew) return 'live; too much had happened meanwhile, so all was read anew'
       return link.missed === 0 ? 'live' : `live; ${plural(link.missed, 'event')} were missed and are shown`
     case 'ended':
-      return 'ended; new decisions still show here'
+      return 'ended; what others decide shows here at once'
     case 'broken':
       return 'not connected, trying again'
     case 'gone':

@@ -4,17 +4,20 @@ import type { Event, Run } from '#client/wire.ts'
 import type { EventPage } from '#schemas/event-schema.ts'
 import type { Timeline } from '#schemas/timeline-schema.ts'
 import { type EventPages, openEventPages } from '../../core/event-pages.ts'
-import { Choice } from '../parts/choice.tsx'
-import { ProblemBox } from '../parts/problem-box.tsx'
+import { Choice } from '../parts/controls.tsx'
+import { At, type Fact, Facts, ProblemBox } from '../parts/shown.tsx'
 import { useLoaded } from '../parts/use-loaded.ts'
 import { VirtualList } from '../parts/virtual-list.tsx'
 import { openRefresh } from '../../core/refresh.ts'
 import { readUnasked } from '../../core/operation-list.ts'
 import { totalsOf } from '../../core/run-words.ts'
 import { usePage } from '../page-context.ts'
-import { EventDetails } from './event-details.tsx'
-import { EventRow, eventRowHeight } from './event-row.tsx'
 import { useRun } from './run-context.ts'
+import { nodePlace } from '#domain/timeline/words.ts'
+import { clockTime, roughly } from '../../core/page-time.ts'
+import { silenceBefore, wordsOf } from '../../core/event-words.ts'
+import type { OperationRow } from '../../core/outcome-tree.ts'
+import { linkTo } from '../../core/route.ts'
 
 /** A browser draws nothing that is higher than about 33 million pixels: of more events, a part is in the list. */
 const mostRows = 1_000_000
@@ -168,4 +171,109 @@ function CategoryChoice({ category, onChange }: { category: string; onChange: (c
   )
   const options = [['', 'every category'] as const, ...counted]
   return <Choice label="Category" value={category} options={options} onChange={onChange} />
+}
+
+export const eventRowHeight = 26
+
+type EventRowProps = {
+  event: Event | undefined
+  before: Event | undefined
+  /** Is its operation, where that is known. */
+  operation: OperationRow | undefined
+  isSelected: boolean
+  onSelect: (event: Event) => void
+}
+
+/** Shows an event as a line; the silence before it, where nothing happened for long. */
+export function EventRow({ event, before, operation, isSelected, onSelect }: EventRowProps) {
+  if (event === undefined) return <div class="event quiet">…</div>
+  const silence = silenceBefore(event, before)
+  const words = wordsOf(event)
+  return (
+    <button class="event" aria-pressed={isSelected} onClick={() => onSelect(event)}>
+      <span class="quiet num">{event.seq}</span>
+      <time class="quiet" datetime={event.ts}>
+        {clockTime(event.ts)}
+      </time>
+      <span class="quiet cut wide">{event.category.replaceAll('_', ' ')}</span>
+      <span class={event.status === 'error' ? 'cut bad' : 'cut'}>
+        {silence !== undefined && <span class="badge">{roughly(silence)} nothing happened</span>} {words}{' '}
+        {operation && <span class="quiet">{placeBehind(words, operation)}</span>}
+      </span>
+    </button>
+  )
+}
+
+/** Names the node, unless the words before do. */
+function placeBehind(words: string, { path, name }: OperationRow): string {
+  if (!words.includes(path)) return nodePlace(path, name)
+  return words.includes(name) ? '' : name
+}
+
+type DetailsProps = {
+  event: Event
+  pages: EventPages
+  onGoTo: (seq: number) => void
+  onClose: () => void
+}
+
+/** Shows an event as a whole, what it follows from, and what follows from it. */
+export function EventDetails({ event, pages, onGoTo, onClose }: DetailsProps) {
+  return (
+    <section class="box event-details" aria-label={`Event ${event.seq}`}>
+      <div class="row">
+        <h2>
+          {event.seq} {event.event}
+        </h2>
+        <button class="plain" onClick={onClose}>
+          Close
+        </button>
+      </div>
+      <p>{wordsOf(event)}</p>
+      <EventFacts {...{ event, pages, onGoTo }} />
+      <pre class="event-data" tabIndex={0}>
+        {JSON.stringify(event.data, null, 2)}
+      </pre>
+    </section>
+  )
+}
+
+function EventFacts({ event, pages, onGoTo }: Omit<DetailsProps, 'onClose'>) {
+  const { causation_seq: cause, operation_id: operationId, origin } = event
+  const effects = pages.effectsOf(event.seq)
+  const facts: Fact[] = [
+    ['When', <At ts={event.ts} />],
+    ['By', `${origin.kind} ${origin.id}`],
+    [
+      'Operation',
+      operationId !== undefined && (
+        <a href={linkTo({ page: 'operation', runId: event.run_id, operationId })}>
+          {event.agent} {operationId}
+        </a>
+      ),
+    ],
+    ['Follows from', cause !== undefined && <EventLink seq={cause} event={pages.at(cause - 1)} onGoTo={onGoTo} />],
+    [
+      'Has caused',
+      effects.length > 0 &&
+        effects.map((effect) => <EventLink key={effect.seq} seq={effect.seq} event={effect} onGoTo={onGoTo} />),
+    ],
+  ]
+  return <Facts facts={facts} />
+}
+
+type EventLinkProps = {
+  seq: number
+  event: Event | undefined
+  onGoTo: (seq: number) => void
+}
+
+/** Leads to an event, which is shown where it is here; a filtered list has another one at its place. */
+function EventLink({ seq, event, onGoTo }: EventLinkProps) {
+  const known = event?.seq === seq ? event : undefined
+  return (
+    <button class="plain link" onClick={() => onGoTo(seq)}>
+      {seq} {known && wordsOf(known)}
+    </button>
+  )
 }

@@ -4,7 +4,7 @@ import type { Agenda } from '#client/wire.ts'
 import type { PlanView } from '#schemas/plan-schema.ts'
 import { linkTo } from '../../core/route.ts'
 import type { Estimate } from '../../core/new-run-form.ts'
-import { TableBox } from '../parts/table-box.tsx'
+import { TableBox } from '../parts/shown.tsx'
 
 /** Shows what a dry run has found. */
 export function EstimateBox({ run, plan, agenda }: Estimate) {

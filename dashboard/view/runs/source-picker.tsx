@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { plural } from '#domain/timeline/words.ts'
 import { filesOfDrop, filesOfFolder, isArchive, type PickedFile } from '../../core/pack-files.ts'
-import { useAction } from '../parts/use-action.tsx'
+import { useAction } from '../parts/controls.tsx'
 
 type PickerProps = { files: readonly PickedFile[]; onFiles: (files: readonly PickedFile[]) => void }
 

@@ -1,8 +1,7 @@
 import type { AgentPage as Agents, AgentView } from '#schemas/agent-schema.ts'
 import type { z } from 'zod'
 import { usePage } from '../page-context.ts'
-import { PageHead } from '../parts/page-head.tsx'
-import { LoadState } from '../parts/problem-box.tsx'
+import { LoadState, PageHead } from '../parts/shown.tsx'
 import { useLoaded } from '../parts/use-loaded.ts'
 
 type Listed = z.infer<typeof Agents>

@@ -2,10 +2,7 @@ import { RemoraProblem } from '#client/connection.ts'
 import type { QueuePage, WorkerPage, WorkerView } from '#schemas/worker-schema.ts'
 import type { z } from 'zod'
 import { usePage } from '../page-context.ts'
-import { PageHead } from '../parts/page-head.tsx'
-import { LoadState } from '../parts/problem-box.tsx'
-import { TableBox } from '../parts/table-box.tsx'
-import { Since } from '../parts/times.tsx'
+import { DataTable, LoadState, PageHead, Since } from '../parts/shown.tsx'
 import { useLoaded } from '../parts/use-loaded.ts'
 
 type Seen = z.infer<typeof WorkerPage> & z.infer<typeof QueuePage>
@@ -63,7 +60,7 @@ function Fleet({ seen: { workers, queues } }: { seen: Seen }) {
         {workers.length === 0 ? (
           <p class="notice">No worker lives: nothing moves until one is started.</p>
         ) : (
-          <Workers workers={workers} />
+          <DataTable label="Workers" columns={workersColumns} rows={workers.map(workerRow)} />
         )}
       </section>
       <section>
@@ -72,39 +69,26 @@ function Fleet({ seen: { workers, queues } }: { seen: Seen }) {
       </section>
       <section>
         <h2>Queues</h2>
-        <TableBox label="Queues" columns={queuesColumns}>
-          {queues.map(({ queue, waiting, active, delayed }) => (
-            <tr key={queue}>
-              <td>{queue}</td>
-              <td class="num">{waiting}</td>
-              <td class="num">{active}</td>
-              <td class="num">{delayed}</td>
-            </tr>
-          ))}
-        </TableBox>
+        <DataTable
+          label="Queues"
+          columns={queuesColumns}
+          rows={queues.map(({ queue, waiting, active, delayed }) => [queue, waiting, active, delayed])}
+        />
       </section>
     </div>
   )
 }
 
-function Workers({ workers }: { workers: readonly WorkerView[] }) {
-  return (
-    <TableBox label="Workers" columns={workersColumns}>
-      {workers.map((worker) => (
-        <tr key={worker.worker_id}>
-          <td class="mono">{worker.worker_id}</td>
-          <td>{worker.version}</td>
-          <td>
-            <Since ts={worker.started_at} />
-          </td>
-          <td class="num">{worker.slots}</td>
-          <td class="num">{worker.requests_waiting}</td>
-          <td>{worker.models.map(modelText).join(', ')}</td>
-          <td>{worker.object_store ?? 'works'}</td>
-        </tr>
-      ))}
-    </TableBox>
-  )
+function workerRow(worker: WorkerView) {
+  return [
+    <span class="mono">{worker.worker_id}</span>,
+    worker.version,
+    <Since ts={worker.started_at} />,
+    worker.slots,
+    worker.requests_waiting,
+    worker.models.map(modelText).join(', '),
+    worker.object_store ?? 'works',
+  ]
 }
 
 function modelText({ model, is_working: isWorking, away_since: since }: WorkerView['models'][number]): string {
@@ -119,19 +103,14 @@ function Servers({ workers }: { workers: readonly WorkerView[] }) {
     ({ url }) => url,
   )
   if (byUrl.size === 0) return <p class="quiet">No worker has a model server.</p>
-  return (
-    <TableBox label="Servers" columns={serversColumns}>
-      {[...byUrl].map(([url, seen]) => (
-        <tr key={url}>
-          <td class="mono">{url}</td>
-          <td class="num">{sumOf(seen.map((server) => server.in_flight))}</td>
-          <td class="num">{sumOf(seen.map(({ limit }) => limit))}</td>
-          <td class="num">{Math.max(...seen.map((server) => server.max_in_flight))}</td>
-          <td>{breakersOf(seen)}</td>
-        </tr>
-      ))}
-    </TableBox>
-  )
+  const rows = [...byUrl].map(([url, seen]) => [
+    <span class="mono">{url}</span>,
+    sumOf(seen.map((server) => server.in_flight)),
+    sumOf(seen.map(({ limit }) => limit)),
+    Math.max(...seen.map((server) => server.max_in_flight)),
+    breakersOf(seen),
+  ])
+  return <DataTable label="Servers" columns={serversColumns} rows={rows} />
 }
 
 function sumOf(numbers: readonly number[]): number {

@@ -3,9 +3,8 @@ import { useState } from 'preact/hooks'
 import type { UsageView } from '#schemas/usage-schema.ts'
 import type { ProjectBudgetView } from '#schemas/project-schema.ts'
 import { usePage } from '../page-context.ts'
-import { PageHead } from '../parts/page-head.tsx'
-import { TableBox } from '../parts/table-box.tsx'
-import { LoadState } from '../parts/problem-box.tsx'
+import { DataTable, LoadState, PageHead } from '../parts/shown.tsx'
+import { Choice } from '../parts/controls.tsx'
 import { useLoaded } from '../parts/use-loaded.ts'
 
 const groups = ['day', 'agent', 'project'] as const
@@ -20,17 +19,12 @@ export function UsagePage() {
   return (
     <>
       <PageHead title="Usage">
-        <label class="field">
-          By{' '}
-          <select
-            value={by}
-            onChange={(event) => setBy(groups.find((one) => one === event.currentTarget.value) ?? 'day')}
-          >
-            {groups.map((group) => (
-              <option key={group}>{group}</option>
-            ))}
-          </select>
-        </label>
+        <Choice
+          label="By"
+          value={by}
+          options={groups.map((group) => [group, `by ${group}`])}
+          onChange={(value) => setBy(groups.find((one) => one === value) ?? 'day')}
+        />
       </PageHead>
       <LoadState {...usage} />
       {budget.value && <Today budget={budget.value} project={session.project_id} />}
@@ -65,28 +59,17 @@ function Figures({ usage: { since, until, by, rows, total } }: { usage: UsageVie
       <p class="quiet">
         {since} to {until}
       </p>
-      <TableBox label="Usage" columns={[[by], ...columns.map((name) => [name, 'num'] as const)]}>
-        {rows.map((row) => (
-          <FigureRow key={row.of} name={row.of} figures={row} />
-        ))}
-        <FigureRow name="all" figures={total} />
-      </TableBox>
+      <DataTable
+        label="Usage"
+        columns={[[by], ...columns.map((name) => [name, 'num'] as const)]}
+        rows={[...rows.map((row) => cellsOf(row.of, row)), cellsOf('all', total)]}
+      />
     </>
   )
 }
 
-function FigureRow({ name, figures }: { name: string; figures: UsageView['total'] }) {
+function cellsOf(name: string, figures: UsageView['total']): string[] {
   const { operations, turns, prompt_tokens: prompt, completion_tokens: completion, proposed, accepted } = figures
   const each = accepted === 0 ? '–' : figure(Math.round((prompt + completion) / accepted))
-  return (
-    <tr>
-      <td>{name}</td>
-      {[operations, turns, prompt, completion, proposed, accepted].map((count, at) => (
-        <td key={at} class="num">
-          {figure(count)}
-        </td>
-      ))}
-      <td class="num">{each}</td>
-    </tr>
-  )
+  return [name, ...[operations, turns, prompt, completion, proposed, accepted].map((count) => figure(count)), each]
 }

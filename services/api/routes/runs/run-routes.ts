@@ -45,6 +45,7 @@ export const runEndpoints = {
       query: z.strictObject({
         before: RunId.optional().openapi({ description: '`next` of the page before' }),
         limit: pageLimit(100, 20),
+        ended: z.literal('false').optional().openapi({ description: '`false`: only those that have not ended' }),
       }),
     },
     responses: { 200: jsonAnswer('a page', RunPage) },
@@ -183,8 +184,8 @@ export function runRoutes(deps: RunRouteDeps): OpenAPIHono<ApiEnv> {
   const readDetails = openDetails(deps)
   const routes = new OpenAPIHono<ApiEnv>()
   routes.openapi(runEndpoints.list, async (c) => {
-    const { before, limit } = c.req.valid('query')
-    const page = { ...(before === undefined ? {} : { before }), limit }
+    const { before, limit, ended } = c.req.valid('query')
+    const page = { ...(before === undefined ? {} : { before }), limit, isUnended: ended === 'false' }
     const { runs, next } = await ledger.listRuns(c.get('caller').projectId, page)
     const lacking = await lackingFor(runs)
     return c.json({ runs: runs.map((run) => runSummaryView(run, lacking)), next }, 200)

@@ -1,7 +1,7 @@
 import type { TranscriptEntry } from '#schemas/transcript-schema.ts'
 
 /** Holds what an attempt has said so far; `began` is the attempt with which this conversation began, which later ones may go on from. */
-export type Talk = { began: number; attempt: number; entries: readonly TranscriptEntry[] }
+export type Said = { began: number; attempt: number; entries: readonly TranscriptEntry[] }
 
 type Part = { attempt: number; entry: TranscriptEntry }
 
@@ -11,12 +11,12 @@ export function isPart(event: unknown): event is Part {
 }
 
 /**
- * Adds an entry to the talk. Its id is `<began>-<n>`: with another beginning, another conversation begins. The answer to a question comes in
+ * Adds an entry. Its id is `<began>-<n>`: with another beginning, another conversation begins. The answer to a question comes in
  * the place of the question, whose own id ends in `.1`.
  */
-export function withPart(talk: Talk | undefined, id: string, { attempt, entry }: Part): Talk {
+export function withPart(said: Said | undefined, id: string, { attempt, entry }: Part): Said {
   const began = Number.parseInt(id, 10)
-  const entries = talk === undefined || talk.began !== began ? [] : talk.entries
+  const entries = said === undefined || said.began !== began ? [] : said.entries
   const asked = entries.at(-1)?.kind === 'question' ? entries.slice(0, -1) : entries
   return { began, attempt, entries: [...asked, entry] }
 }

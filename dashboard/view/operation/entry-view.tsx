@@ -1,14 +1,13 @@
 import { figure } from '#domain/figure.ts'
 import { plural, formatSeconds } from '#domain/timeline/words.ts'
 import type { TranscriptEntry } from '#schemas/transcript-schema.ts'
-import { prettyJson, shownValue } from '../../core/talk-turns.ts'
-import { visibleText } from '../../core/review-words.ts'
+import { prettyJson, shownValue } from '../../core/transcript-turns.ts'
 import { LongText } from './long-text.tsx'
 
 type EntryOf<Kind extends TranscriptEntry['kind']> = Extract<TranscriptEntry, { kind: Kind }>
 
 /** Shows one entry of a conversation: a message, a reply, the answer of a tool, or a question. */
-export function TalkEntry({ entry }: { entry: TranscriptEntry }) {
+export function EntryView({ entry }: { entry: TranscriptEntry }) {
   switch (entry.kind) {
     case 'message':
       return <Message entry={entry} />
@@ -28,7 +27,7 @@ function Message({ entry: { role, content, characters } }: { entry: EntryOf<'mes
   return (
     <details>
       <summary>System prompt, {plural(characters, 'character')}</summary>
-      <pre>{visibleText(content)}</pre>
+      <pre>{content}</pre>
     </details>
   )
 }
@@ -41,7 +40,7 @@ function Reply({ entry: { exchange, reply } }: { entry: EntryOf<'model'> }) {
       {reply?.tool_calls.map((call) => (
         <div key={call.id} class="call">
           <p>
-            <span class="quiet">calls</span> <b class="mono">{visibleText(call.name)}</b>
+            <span class="quiet">calls</span> <b class="mono">{call.name}</b>
             {call.by_code === true && <span class="quiet"> by the loop, not the model</span>}
             {call.parsed_from_content === true && <span class="warn"> found in the text of the reply</span>}
           </p>
@@ -73,15 +72,15 @@ function Exchange({ exchange }: { exchange: NonNullable<EntryOf<'model'>['exchan
   ]
   return (
     <>
-      <p class="quiet small">{visibleText(facts.filter(Boolean).join(' · '))}</p>
+      <p class="quiet small">{facts.filter(Boolean).join(' · ')}</p>
       {failed.map((one, at) => (
         <p key={at} class="warn small">
-          {one.error_code} {visibleText(one.message)} ({visibleText(one.endpoint)}, {formatSeconds(one.duration_ms)})
+          {one.error_code} {one.message} ({one.endpoint}, {formatSeconds(one.duration_ms)})
         </p>
       ))}
       {error !== undefined && (
         <p class="bad">
-          {error.error_code} {visibleText(error.message)}
+          {error.error_code} {error.message}
         </p>
       )}
     </>
@@ -94,7 +93,7 @@ function ToolAnswer({ entry: { name, content, run } }: { entry: EntryOf<'tool'> 
   return (
     <div class="tool">
       <p>
-        <b class="mono">{visibleText(name)}</b> <span class="quiet">answers</span>
+        <b class="mono">{name}</b> <span class="quiet">answers</span>
         {run !== null && (
           <>
             {' '}
@@ -105,7 +104,7 @@ function ToolAnswer({ entry: { name, content, run } }: { entry: EntryOf<'tool'> 
       </p>
       {run?.error !== undefined && (
         <p class="bad">
-          {run.error_code} {visibleText(shownValue(run.error))}
+          {run.error_code} {shownValue(run.error)}
         </p>
       )}
       <LongText text={prettyJson(content)} />
@@ -144,8 +143,8 @@ function HostCalls({ calls }: { calls: EntryOf<'question'>['host_calls'] }) {
       {calls.map((call, at) => (
         <div key={at} class="call">
           <p class={call.error === undefined ? 'mono' : 'mono bad'}>
-            {visibleText(call.name)}
-            {call.error !== undefined && `: ${visibleText(call.error.message)}`}
+            {call.name}
+            {call.error !== undefined && `: ${call.error.message}`}
           </p>
           <LongText
             text={`${shownValue(call.args)}${call.answer === undefined ? '' : `\n→ ${shownValue(call.answer)}`}`}
@@ -160,8 +159,8 @@ function Question({ entry: { question, choices, host_calls: calls } }: { entry: 
   return (
     <div class="notice asks">
       <p>
-        <b>It asks:</b> {visibleText(question)}
-        {choices !== null && <span> ({choices.map(visibleText).join(' / ')})</span>}
+        <b>It asks:</b> {question}
+        {choices !== null && <span> ({choices.join(' / ')})</span>}
       </p>
       <HostCalls calls={calls} />
     </div>

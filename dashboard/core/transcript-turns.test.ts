@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { TranscriptEntry } from '#schemas/transcript-schema.ts'
-import { beginningOf, isPart, prettyJson, turnsOf, withPart } from './talk-turns.ts'
+import { beginningOf, isPart, prettyJson, turnsOf, withPart } from './transcript-turns.ts'
 
 const message: TranscriptEntry = { kind: 'message', role: 'user', characters: 2, content: 'hi' }
 const reply = (turn: number): TranscriptEntry => ({ kind: 'model', turn, exchange: null, reply: null })
@@ -12,10 +12,10 @@ test('an answer takes the place of its question, and another beginning begins an
     ['1-2.1', 1, question],
     ['1-2', 2, reply(1)],
   ] as const
-  let talk: ReturnType<typeof withPart> | undefined
-  for (const [id, attempt, entry] of parts) talk = withPart(talk, id, { attempt, entry })
-  expect(talk).toMatchObject({ began: 1, attempt: 2, entries: [message, reply(1)] })
-  expect(withPart(talk, '3-1', { attempt: 3, entry: message }).entries).toEqual([message])
+  let said: ReturnType<typeof withPart> | undefined
+  for (const [id, attempt, entry] of parts) said = withPart(said, id, { attempt, entry })
+  expect(said).toMatchObject({ began: 1, attempt: 2, entries: [message, reply(1)] })
+  expect(withPart(said, '3-1', { attempt: 3, entry: message }).entries).toEqual([message])
 })
 
 test('turns begin with the prompts, and a message within a turn belongs to it', () => {
