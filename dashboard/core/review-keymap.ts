@@ -6,6 +6,8 @@ export const reviewKeys = [
   { keys: ['r'], action: 'reject', does: 'reject it, with a word for its agent' },
   { keys: ['u'], action: 'undo', does: 'take back the decision on it, or else your last one' },
   { keys: ['Enter', 'o'], action: 'evidence', does: 'what was compared, check by check' },
+  { keys: ['A'], action: 'accept_all', does: 'accept all that are pending: it asks first' },
+  { keys: ['p'], action: 'pull', does: 'go to the button of the pull request' },
   { keys: ['v'], action: 'viewed', does: 'mark it as viewed, or not' },
   { keys: ['s'], action: 'layout', does: 'both versions beside each other, or one below the other' },
   { keys: ['/'], action: 'filter', does: 'filter by path or name' },

@@ -67,7 +67,7 @@ describe.skipIf(lacks('git'))('the page of services with a GitHub App', () => {
     await page.getByRole('button', { name: 'Reject', exact: true }).first().click()
     await page.getByLabel('Why not?').fill('says nothing')
     await page.locator('form').getByRole('button', { name: 'Reject', exact: true }).click()
-    await page.getByRole('button', { name: 'Accept all shown …' }).click()
+    await page.getByRole('button', { name: 'Accept all pending …' }).click()
     await page
       .getByRole('dialog')
       .getByRole('button', { name: /^Accept \d/ })
@@ -97,9 +97,11 @@ describe.skipIf(lacks('git'))('the page of services with a GitHub App', () => {
     await page.keyboard.type('says nothing')
     await page.keyboard.press('Enter')
     await page.locator('article').getByText('rejected', { exact: true }).waitFor()
-    await page.keyboard.press('j')
-    await page.keyboard.press('a')
-    await press(page, page.getByRole('button', { name: 'Open the pull request' }))
+    await page.keyboard.press('A')
+    await press(page, page.getByRole('dialog').getByRole('button', { name: 'Accept 1 change' }))
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    await page.keyboard.press('p')
+    await page.keyboard.press('Enter')
     await page
       .getByRole('link', { name: /^Pull request \d+/ })
       .first()

@@ -117,7 +117,7 @@ describe('a review', () => {
     await one.page.getByLabel('Why not?').fill('not this one')
     await one.page.locator('form').getByRole('button', { name: 'Reject', exact: true }).click()
     await other.page.getByText('not this one').first().waitFor()
-    await one.page.getByRole('button', { name: 'Accept all shown …' }).click()
+    await one.page.getByRole('button', { name: 'Accept all pending …' }).click()
     await one.page
       .getByRole('dialog')
       .getByRole('button', { name: /^Accept \d/ })

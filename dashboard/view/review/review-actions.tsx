@@ -1,4 +1,5 @@
 import { plural } from '#domain/timeline/words.ts'
+import type { RefObject } from 'preact'
 import type { PublicationAsked } from '#schemas/github-schema.ts'
 import { isEndedRun, type ReviewDesk } from '../../core/review-desk.ts'
 import type { ReviewedSet } from '../../core/review-fold.ts'
@@ -8,8 +9,11 @@ import type { ReviewScreen } from './review-screen.ts'
 
 const bulkVerdicts = ['accept', 'reject', 'undo'] as const
 
+type PullButton = RefObject<HTMLButtonElement | null>
+type ActionsProps = { screen: ReviewScreen; mayDecide: boolean; pull: PullButton }
+
 /** Offers what is done with many changes: decide on all that is shown, try again, take the patch, open the pull request. */
-export function ReviewActions({ screen, mayDecide }: { screen: ReviewScreen; mayDecide: boolean }) {
+export function ReviewActions({ screen, mayDecide, pull }: ActionsProps) {
   const { desk, counts, shown, dialog } = screen
   const { isBusy, run, problem } = useAction()
   const rejected = [...desk.sets.value.values()].filter(mayBeRetried)
@@ -25,14 +29,14 @@ export function ReviewActions({ screen, mayDecide }: { screen: ReviewScreen; may
               disabled={shown.value.length === 0}
               onClick={() => (dialog.value = { kind: 'bulk', verdict })}
             >
-              {bulkVerbs[verdict]} all shown …
+              {bulkVerbs[verdict]} all {verdict === 'undo' ? 'shown' : 'pending'} …
             </button>
           ))}
         <button disabled={!isAble} onClick={() => run(() => savePatch(desk))}>
           Download accepted patch
         </button>
         {leftOut > 0 && <span class="warn">{plural(leftOut, 'accepted change')} left out of it</span>}
-        {mayDecide && <PullRequest desk={desk} isAble={isAble} onAsk={() => run(() => publish(desk))} />}
+        {mayDecide && <PullRequest desk={desk} isAble={isAble} button={pull} onAsk={() => run(() => publish(desk))} />}
         {mayDecide && isEndedRun(desk.run.value) && rejected.length > 0 && (
           <button disabled={isBusy} onClick={() => run(() => retryRejected(desk))}>
             Have {plural(rejected.length, 'rejected change')} made anew
@@ -44,8 +48,10 @@ export function ReviewActions({ screen, mayDecide }: { screen: ReviewScreen; may
   )
 }
 
+type PullProps = { desk: ReviewDesk; isAble: boolean; button: PullButton; onAsk: () => void }
+
 /** The pull requests themselves, and why one could not be opened, are in the head of the run. */
-function PullRequest({ desk, isAble, onAsk }: { desk: ReviewDesk; isAble: boolean; onAsk: () => void }) {
+function PullRequest({ desk, isAble, button, onAsk }: PullProps) {
   const run = desk.run.value
   if (run === undefined) return null
   const isOpen = run.publication?.pulls.some(({ state }) => state === 'open') === true
@@ -57,10 +63,12 @@ function PullRequest({ desk, isAble, onAsk }: { desk: ReviewDesk; isAble: boolea
   return (
     <>
       <button
-        class={isOpen ? undefined : 'primary'}
-        disabled={!isAble || isMade || why !== undefined}
+        ref={button}
+        class={isOpen || isMade ? undefined : 'primary'}
+        disabled={!isAble || why !== undefined}
+        aria-disabled={isMade}
         title={why}
-        onClick={onAsk}
+        onClick={() => !isMade && onAsk()}
       >
         {isMade ? 'Making the pull request …' : isOpen ? 'Bring the pull request up to date' : 'Open the pull request'}
       </button>

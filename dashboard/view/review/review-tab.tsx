@@ -10,7 +10,7 @@ import { KeysDialog } from './keys-dialog.tsx'
 import { ReviewActions } from './review-actions.tsx'
 import { useReviewKeys } from './review-keys.ts'
 import { openScreen, type ReviewScreen, showChange } from './review-screen.ts'
-import { ReviewCounts, ReviewToolbar } from './review-toolbar.tsx'
+import { ReviewToolbar } from './review-toolbar.tsx'
 
 /** Shows what a run has changed, and takes decisions on it. */
 export function ReviewTab({ runId }: { runId: string }) {
@@ -29,13 +29,14 @@ function Review({ screen }: { screen: ReviewScreen }) {
   const { desk, dialog } = screen
   const mayDecide = useMayWrite()
   const search = useRef<HTMLInputElement>(null)
-  useReviewKeys(screen, { mayDecide, toFilter: () => search.current?.focus() })
+  const pull = useRef<HTMLButtonElement>(null)
+  const goTo = { filter: () => search.current?.focus(), pull: () => pull.current?.focus() }
+  useReviewKeys(screen, { mayDecide, goTo })
   const list = desk.list.value
   const close = () => (dialog.value = undefined)
   return (
     <div class="stack review">
-      <ReviewCounts screen={screen} />
-      <ReviewActions screen={screen} mayDecide={mayDecide} />
+      <ReviewActions screen={screen} mayDecide={mayDecide} pull={pull} />
       {list.kind === 'failed' && <ProblemBox error={list.error} onRetry={() => void desk.readAgain()} />}
       <ReviewToolbar screen={screen} search={search} />
       <Nothing screen={screen} />

@@ -25,6 +25,7 @@ export function ReviewToolbar({ screen, search }: ToolbarProps) {
   const isFiltered = Object.values(filter.value).some((one) => one !== undefined)
   return (
     <div class="toolbar review-bar" role="search" aria-label="Which changes">
+      <ReviewCounts screen={screen} />
       <WordField screen={screen} search={search} />
       <Choices screen={screen} />
       {isFiltered && (
@@ -110,15 +111,15 @@ function LayoutButtons({ screen }: { screen: ReviewScreen }) {
       <button class="wide" aria-pressed={isSplit.value} onClick={() => (isSplit.value = !isSplit.value)}>
         Split
       </button>
-      <button aria-label="Keys" title="Keys" onClick={() => (screen.dialog.value = { kind: 'keys' })}>
-        ?
+      <button onClick={() => (screen.dialog.value = { kind: 'keys' })}>
+        Keys <kbd>?</kbd>
       </button>
     </span>
   )
 }
 
 /** Counts what was decided, of all that the run has. */
-export function ReviewCounts({ screen: { desk, counts } }: { screen: ReviewScreen }) {
+function ReviewCounts({ screen: { desk, counts } }: { screen: ReviewScreen }) {
   const { all, pending, accepted, rejected } = counts.value
   const { isAway } = usePage()
   const isReading = desk.list.value.kind === 'reading'
